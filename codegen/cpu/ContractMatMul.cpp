@@ -21,8 +21,9 @@ LogicalResult emitPackedMatMul(KernelCode &c, Operation *raw) {
   // Rows of A that lie a page apart share a set of the first-level cache, of at least eight ways, those half a page apart two: 13 rows of
   // whole pages took 3 to 30 % longer than eight, 29 of half a page 1.6 times as long as 16.
   constexpr int64_t page = 4096, ways = 8;
-  int64_t sets = page / std::gcd(std::max<int64_t>(depth, 1) * 4, page);
-  RowsSchedule s(c, constantOf(rowsExpr), panels, depth, 1, std::min<int64_t>(32, ways * sets));
+  PanelType type = PanelType::of(bType.getElementType());
+  int64_t bytes = type.numberBytes(), sets = page / std::gcd(std::max<int64_t>(depth, 1) * bytes, page);
+  RowsSchedule s(c, constantOf(rowsExpr), panels, depth, 1, std::min<int64_t>(32, ways * sets), type);
   s.oneProblem = true;
   s.scheduleChunk(c.kernel), s.scheduleGroup(c.kernel), s.scheduleDepth(c.kernel, std::max<int64_t>(depth, 1));
   Epilogue epilogue(c, op);
@@ -30,9 +31,9 @@ LogicalResult emitPackedMatMul(KernelCode &c, Operation *raw) {
   RowsProblem p;
   p.a = c.address(op.getA()), p.b = c.address(op.getB()), p.out = c.result(0);
   p.bias = op.getBias() ? c.address(op.getBias()) : Value();
-  p.rowBytes = c.n(depth * 4), p.depth = c.n(depth), p.type = PanelType::of(bType.getElementType());
+  p.rowBytes = c.n(depth * bytes), p.depth = c.n(depth), p.type = type;
   p.panelBytes = c.n(depth * p.type.bytes());
-  p.outRowBytes = c.n(n * 4), p.outPanelBytes = c.n(kPanelBytes);
+  p.outRowBytes = c.n(n * bytes), p.outPanelBytes = c.n(type.resultBytes());
   p.mask = n % kLanes ? c.lanesBelow(c.n(n % kLanes), kLanes) : Value();
   p.outOffset = c.n(0);
   p.index = [&](Value row, Value panel) {

@@ -38,6 +38,7 @@ struct Product {
   KernelCode &c;
   onnx::PackedProductOp op;
   Epilogue epilogue;
+  PanelType type;
   Strided a, b;
   SmallVector<AffineExpr> y;
   Code::Values ySizes;
@@ -48,9 +49,9 @@ struct Product {
   Value panels, mask;    // mask: the lanes of the last panel that are columns, null where all are
 
   Product(KernelCode &code, onnx::PackedProductOp op)
-      : c(code), op(op), epilogue(code, op), a(strided(code, op.getA(), op.getPermA())), b(strided(code, op.getB(), op.getPermB())),
-        y(sizeExprs(cast<RankedTensorType>(op.getY().getType()))), ySizes(code.sizes(cast<RankedTensorType>(op.getY().getType()))),
-        batch(y.size() - 2) {}
+      : c(code), op(op), epilogue(code, op), type(PanelType::of(onnx::elementType(op.getY()))), a(strided(code, op.getA(), op.getPermA())),
+        b(strided(code, op.getB(), op.getPermB())), y(sizeExprs(cast<RankedTensorType>(op.getY().getType()))),
+        ySizes(code.sizes(cast<RankedTensorType>(op.getY().getType()))), batch(y.size() - 2) {}
 
   // The operand's matrix of one batch; axes of size 1 are broadcast.
   Value matrix(const Strided &s, ValueRange index) {
@@ -63,7 +64,7 @@ struct Product {
       Value stride = same ? s.strides[i] : c.select(c.equal(s.sizes[i], c.n(1)), c.n(0), s.strides[i]);
       offset = c.add(offset, c.mul(index[skip + i], stride));
     }
-    return c.at(s.base, c.mul(offset, 4));
+    return c.at(s.base, c.mul(offset, type.numberBytes()));
   }
   void packGroup(RowsProblem &p, Value from, Value to);
   void pack(Value to, Value from, Value firstPanel, Value lastPanel);
@@ -91,39 +92,39 @@ SmallVector<Value> transposed(Code &c, SmallVector<Value> rows) {
 
 // A panel whose k lie side by side in B. Lanes past the last column repeat it.
 void Product::packSquares(Value to, Value from, Value panel) {
-  Value depth = b.sizes[b.sizes.size() - 2], columns = b.sizes.back(), stride = c.mul(b.strides.back(), 4);
+  Value depth = b.sizes[b.sizes.size() - 2], columns = b.sizes.back(), stride = c.mul(b.strides.back(), type.numberBytes());
   auto column = [&](Value lane) { return c.at(from, c.mul(c.min(c.add(c.mul(panel, kLanes), lane), c.sub(columns, 1)), stride)); };
   Value whole = c.mul(c.div(depth, kLanes), kLanes);
   c.loop(c.n(0), whole, c.n(kLanes), [&](Value k) {
     SmallVector<Value> rows;
     for (int64_t i = 0; i < kLanes; ++i)
-      rows.push_back(c.load(c.vec(c.f32, kLanes), c.at(column(c.n(i)), c.mul(k, 4))));
+      rows.push_back(c.load(c.vec(type.number(c), kLanes), c.at(column(c.n(i)), c.mul(k, type.numberBytes()))));
     for (auto [i, row] : llvm::enumerate(transposed(c, rows)))
-      c.store(row, c.at(to, c.mul(c.add(k, int64_t(i)), kPanelBytes)));
+      c.store(row, c.at(to, c.mul(c.add(k, int64_t(i)), type.resultBytes())));
   });
   c.loop(whole, depth, c.n(1), [&](Value k) {
     c.loop(c.n(0), c.n(kLanes), c.n(1), [&](Value lane) {
-      Value at = c.at(to, c.add(c.mul(k, kPanelBytes), c.mul(lane, 4)));
-      c.store(c.load(c.f32, c.at(column(lane), c.mul(k, 4))), at);
+      Value at = c.at(to, c.add(c.mul(k, type.resultBytes()), c.mul(lane, type.numberBytes())));
+      c.store(c.load(type.number(c), c.at(column(lane), c.mul(k, type.numberBytes()))), at);
     });
   });
 }
 
 // B's panels [firstPanel, lastPanel) of the matrix at `from`, one behind the other at `to`.
 void Product::pack(Value to, Value from, Value firstPanel, Value lastPanel) {
-  Value depth = b.sizes[b.sizes.size() - 2], rowBytes = c.mul(b.strides[b.strides.size() - 2], 4);
-  VectorType type = c.vec(c.f32, kLanes);
+  Value depth = b.sizes[b.sizes.size() - 2], rowBytes = c.mul(b.strides[b.strides.size() - 2], type.numberBytes());
+  VectorType lanes = c.vec(type.number(c), kLanes);
   bool squares = Code::constant(b.strides.back()) != 1;
   c.loop(c.n(0), depth, squares ? depth : c.n(kStepsInPlace), [&](Value start) {
     c.loop(firstPanel, lastPanel, c.n(1), [&](Value panel) {
-      Value base = c.at(to, c.mul(c.mul(c.sub(panel, firstPanel), depth), kPanelBytes));
+      Value base = c.at(to, c.mul(c.mul(c.sub(panel, firstPanel), depth), type.resultBytes()));
       if (squares)
         return packSquares(base, from, panel);
-      Value column = c.at(from, c.mul(panel, kPanelBytes)), end = c.min(c.add(start, kStepsInPlace), depth);
+      Value column = c.at(from, c.mul(panel, type.resultBytes())), end = c.min(c.add(start, kStepsInPlace), depth);
       auto copy = [&](bool partial) {
         c.loop(start, end, c.n(1), [&](Value k) {
           Value at = c.at(column, c.mul(k, rowBytes));
-          c.store(partial ? c.loadMasked(type, at, mask) : c.load(type, at), c.at(base, c.mul(k, kPanelBytes)));
+          c.store(partial ? c.loadMasked(lanes, at, mask) : c.load(lanes, at), c.at(base, c.mul(k, type.resultBytes())));
         });
       };
       if (mask)
@@ -137,12 +138,12 @@ void Product::pack(Value to, Value from, Value firstPanel, Value lastPanel) {
 // Makes `p` multiply with copies of B's panels [from, to).
 void Product::packGroup(RowsProblem &p, Value from, Value to) {
   pack(c.scratch, p.b, from, to);
-  p.panelBytes = c.mul(b.sizes[b.sizes.size() - 2], kPanelBytes);
+  p.panelBytes = c.mul(b.sizes[b.sizes.size() - 2], type.resultBytes());
   p.b = c.at(c.scratch, c.sub(c.n(0), c.mul(from, p.panelBytes))), p.nextB = c.scratch;
 }
 
 void Product::chooseSchedule() {
-  RowsSchedule &s = schedule.emplace(c, constantOf(y[batch]), knownPanels, constantOf(a.dims.back()), 1);
+  RowsSchedule &s = schedule.emplace(c, constantOf(y[batch]), knownPanels, constantOf(a.dims.back()), 1, 32, type);
   inPlace = s.rows && *s.rows <= kRowsInPlace && Code::constant(b.strides.back()) == 1;
   s.depthBlock = 0;  // a group's panels are packed for the whole depth
   if (inPlace) {
@@ -158,14 +159,15 @@ void Product::multiply(Value problem, Value from, Value to) {
   Value rows = ySizes[batch], columns = ySizes[batch + 1];
   Code::Values index = unravel(c, problem, ArrayRef(ySizes).take_front(batch));
   RowsProblem p;
+  p.type = type;
   p.a = matrix(a, index), p.b = matrix(b, index), p.distances = op.getDistances();
   if (inPlace)
-    p.panelBytes = c.n(kPanelBytes), p.stepBytes = c.mul(b.strides[b.strides.size() - 2], 4);
+    p.panelBytes = c.n(type.resultBytes()), p.stepBytes = c.mul(b.strides[b.strides.size() - 2], type.numberBytes());
   else
     packGroup(p, from, to);
-  p.rowBytes = c.mul(a.strides[a.strides.size() - 2], 4), p.depth = a.sizes.back();
-  p.outRowBytes = c.mul(columns, 4), p.outPanelBytes = c.n(kPanelBytes);
-  p.outOffset = c.mul(c.mul(problem, c.mul(rows, columns)), 4);
+  p.rowBytes = c.mul(a.strides[a.strides.size() - 2], type.numberBytes()), p.depth = a.sizes.back();
+  p.outRowBytes = c.mul(columns, type.numberBytes()), p.outPanelBytes = c.n(type.resultBytes());
+  p.outOffset = c.mul(c.mul(problem, c.mul(rows, columns)), type.numberBytes());
   p.out = c.at(c.result(0), p.outOffset), p.mask = mask;
   p.index = [&](Value row, Value panel) {
     Code::Values all(index);
@@ -190,7 +192,7 @@ void Product::emit() {
   setExtent(c.kernel, {productOf(ArrayRef(y).take_front(batch), c.b.getContext()), groups},
             2.0 * double(constantOf(rowsExpr).value_or(64) * constantOf(depthExpr).value_or(64) * groupPanels * kLanes));
   if (!inPlace)
-    setScratch(c.kernel, depthExpr * (groupPanels * kPanelBytes));
+    setScratch(c.kernel, depthExpr * (groupPanels * type.resultBytes()));
   Value groupCount = c.max(c.ceilDiv(columns, kLanes * groupPanels), c.n(1));  // no columns: nothing to do, and a divisor
   auto panelsTo = [&](Value group) { return c.min(c.mul(group, groupPanels), panels); };
   if (inPlace && schedule->rows == 1)

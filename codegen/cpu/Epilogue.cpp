@@ -28,7 +28,7 @@ Value Epilogue::operand(Value v, const LanePlace &place, Value mask) const {
   Value offset = place.offset;
   if (element.isInteger(1) || dims != kernel::localDims(cast<RankedTensorType>(root->getResult(0).getType()))) {
     Code::Values index = place.index();
-    Value stride = c.n(element.isInteger(1) ? 1 : 4);
+    Value stride = c.n(element.isInteger(1) ? 1 : element.getIntOrFloatBitWidth() / 8);
     offset = c.n(0);
     for (size_t i = dims.size(), skip = index.size() - dims.size(); i-- > 0;) {
       if (dims[i] != 1)

@@ -18,8 +18,8 @@ static constexpr int64_t kLeastUnknownRows = 64;  // of the run, that tiles gain
 // depth.
 static int64_t pairsOfCall(int64_t steps) { return floatIsOnePart(steps) ? 1 : 16; }
 
-bool RowsEmitter::gainsByTiles(int64_t steps) const {
-  if (!c.mayHaveTiles)
+bool RowsEmitter::gainsByTiles(PanelType type, int64_t steps) const {
+  if (!c.mayHaveTiles || type.element == PanelType::F64)
     return false;
   // Cycles for a row: two FMAs each; six products of digits, a cycle each at a lower frequency, as many for a tile that has fewer rows,
   // digits of the row and its share of those of panels, a trip of its sums. Measured, tiles take some 1.3 times as long as that says.

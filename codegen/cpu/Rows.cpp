@@ -20,15 +20,15 @@ static constexpr int64_t kHidingSums = 8, kSmallRows = 4;  // sums that just hid
 int64_t lastBlockSteps(int64_t channels) { return llvm::alignTo((channels - 1) % kLanes + 1, 4); }
 
 RowsSchedule::RowsSchedule(KernelCode &code, std::optional<int64_t> rows, std::optional<int64_t> panels, std::optional<int64_t> depth,
-                           int64_t depthStep, int64_t most)
-    : rows(rows), panels(panels) {
-  tile = scheduledTile(code.kernel, chooseTile(rows, panels.value_or(4), code, 0, most), rows, panels.value_or(8));
+                           int64_t depthStep, int64_t most, PanelType type)
+    : rows(rows), panels(panels), type(type) {
+  tile = scheduledTile(code.kernel, chooseTile(rows, panels.value_or(4), code, 0, most, type), rows, panels.value_or(8));
   chunkTiles = std::max<int64_t>(1, kChunkRows / tile.rows);
   int64_t steps = depth.value_or(kDepthMost / depthStep), mostSteps = kDepthMost / depthStep;
   int64_t blocks = std::max<int64_t>(1, llvm::divideCeil(steps, mostSteps));
   bool fewRows = rows && *rows <= tile.rows;  // nothing to reuse: one pass over B
   depthBlock = blocks == 1 || fewRows || !depth ? 0 : llvm::divideCeil(steps, blocks);
-  int64_t bytes = (depthBlock ? depthBlock : std::min(steps, mostSteps)) * depthStep * kPanelBytes;
+  int64_t bytes = (depthBlock ? depthBlock : std::min(steps, mostSteps)) * depthStep * type.resultBytes();
   groupPanels = std::max<int64_t>(1, std::min<int64_t>(16, kGroupBytes / std::max<int64_t>(bytes, 1)) / tile.panels) * tile.panels;
   if (panels)
     groupPanels = std::min(groupPanels, *panels);
@@ -130,13 +130,13 @@ Tile::Values RowsEmitter::steps(const RowsProblem &p, const Tile &t, ValueRange 
   auto inner = [&](Value aBase, Value bBase, Value ahead, Value lo, Value hi, ValueRange acc, Value nextRows = nullptr) {
     auto run = [&](Value begin, Value end, int64_t unroll, ValueRange values) {
       return c.loop(begin, end, c.n(unroll), values, [&](Value k, ValueRange v) {
-        Value aAt = c.at(aBase, c.mul(k, 4)), bAt = t.stepsBehind(bBase, k);
+        Value aAt = c.at(aBase, c.mul(k, t.b.numberBytes())), bAt = t.stepsBehind(bBase, k);
         if (nextRows && unroll == 4) {
           int64_t lines = llvm::divideCeil(t.rows, 4);  // of the 16 steps of a block, four at a time
           for (int64_t i = 0; i < lines; ++i)
             c.prefetch(c.at(nextRows, c.add(c.mul(k, lines * kLanes), c.n(i * 64))));
         }
-        return t.products(v, rows(aAt), panels(bAt), unroll, 4, ahead ? c.at(ahead, c.mul(k, t.ahead.bytes())) : Value());
+        return t.products(v, rows(aAt), panels(bAt), unroll, t.b.numberBytes(), ahead ? c.at(ahead, c.mul(k, t.ahead.bytes())) : Value());
       });
     };
     auto l = Code::constant(lo), h = Code::constant(hi);
@@ -173,7 +173,7 @@ void RowsEmitter::tile(const RowsProblem &p, const Tile &t, Place at, Value pane
   Value zero = c.real(0, t.type());
   SmallVector<Value> starts;
   for (int64_t i = 0; i < t.panels; ++i)
-    starts.push_back(p.bias ? c.load(t.type(), c.at(p.bias, c.mul(c.add(at.panel, i), kPanelBytes))) : zero);
+    starts.push_back(p.bias ? c.load(t.type(), c.at(p.bias, c.mul(c.add(at.panel, i), t.b.resultBytes()))) : zero);
   Tile::Values acc = c.choose(
       first, [&] { return t.fill([&](int64_t, int64_t i) { return starts[i]; }); },
       [&] { return t.fill([&](int64_t r, int64_t i) { return results.load(c.n(r), i); }); });
@@ -190,7 +190,7 @@ void RowsEmitter::tile(const RowsProblem &p, const Tile &t, Place at, Value pane
       }
   };
   auto storeLater = [&] {
-    auto sum = [&](Value r, int64_t i) { return c.at(c.at(sums, c.mul(r, t.panels * kPanelBytes)), i * kPanelBytes); };
+    auto sum = [&](Value r, int64_t i) { return c.at(c.at(sums, c.mul(r, t.panels * t.b.resultBytes())), i * t.b.resultBytes()); };
     for (int64_t r = 0; r < t.rows; ++r)
       for (int64_t i = 0; i < t.panels; ++i)
         c.store(acc[r * t.panels + i], sum(c.n(r), i));
@@ -201,7 +201,7 @@ void RowsEmitter::tile(const RowsProblem &p, const Tile &t, Place at, Value pane
   };
   bool isLong = epilogue.isLong();
   if (isLong && !sums)
-    sums = c.local(std::max(s.tile.rows * s.tile.panels, 2 * kHidingSums) * kPanelBytes);
+    sums = c.local(std::max(s.tile.rows * s.tile.panels, 2 * kHidingSums) * t.b.resultBytes());
   c.when(last, [&] { isLong ? storeLater() : store(true); }, [&] { store(false); });
 }
 
@@ -250,7 +250,8 @@ bool RowsEmitter::hasFew() const { return s.oneProblem && !s.rows && s.tile.rows
 // The panels of some groups by fewer than kSmallRows rows, which all their rows read once: as many at a time as have the sums that hide
 // the latency of an FMA, then half of them, as long as some may be left.
 void RowsEmitter::emitFew(const Group &g, Value rows, Value panels) {
-  int64_t registers = std::max<int64_t>(1, kLanes * 32 / c.vectorBits), least = s.panels ? std::gcd(s.groupPanels, *s.panels) : 1;
+  int64_t registers = std::max<int64_t>(1, s.type.resultBytes() * 8 / c.vectorBits),
+          least = s.panels ? std::gcd(s.groupPanels, *s.panels) : 1;
   for (int64_t height = 1; height < kSmallRows; ++height)
     c.when(c.equal(rows, c.n(height)), [&] {
       int64_t each = height * registers, many = c.vectorRegisters == 32 ? llvm::PowerOf2Ceil(llvm::divideCeil(kHidingSums, each))
@@ -296,7 +297,8 @@ RowsProblem RowsEmitter::widen(const RowsProblem &wide, Value from, Value to, Va
 
 UnitLoop RowsSchedule::units(KernelCode &c, Value all, int64_t alike, int64_t steps) const {
   UnitLoop units{c.begin, c.end, tiles(c, all), chunkTiles};
-  int64_t chunk = chunkTiles * tile.rows * std::max<int64_t>(steps, 1) * 4, least = llvm::divideCeil(kLeastRows, tile.rows);
+  int64_t chunk = chunkTiles * tile.rows * std::max<int64_t>(steps, 1) * type.numberBytes(),
+          least = llvm::divideCeil(kLeastRows, tile.rows);
   if (alike > 1 && !(rows && tiles() < least))
     units.alike = alike, units.near = std::max<int64_t>(1, kNearBytes / chunk), units.least = least;
   return units;
@@ -319,7 +321,7 @@ void RowsEmitter::emitGroups(llvm::function_ref<Group(Value)> groupAt, Value gro
     c.when(s.rows ? c.flag(false) : c.less(rows, c.n(s.widenRows())), direct, [&] { eachPiece(alike, /*widens=*/true); });
   };
   auto many = [&] {
-    if (!gainsByTiles(steps))
+    if (!gainsByTiles(type, steps))
       return inVectors();
     c.when(canTile(rows), [&] { emitTiles(groupAt, groups, alike, rows, panels, type, steps); }, inVectors);
     scratch = std::max(scratch, tilesScratch(steps));

@@ -23,7 +23,7 @@ struct RowsProblem {
   Value outRowBytes, outPanelBytes;                           // steps of the result
   Value outOffset;                                            // bytes of `out` behind the result's start
   Value mask;                                                 // lanes of the last panel; null: all
-  Value bias;                                                 // 16 floats a panel; null: zero
+  Value bias;                                                 // 16 numbers a panel; null: zero
   bool distances = false;                                     // squares of differences instead of products
   Value nextB;                                                // what is read of B after these panels; null: the panels behind them
   std::function<Code::Values(Value row, Value panel)> index;  // of the result's axes
@@ -36,10 +36,11 @@ struct RowsSchedule {
   std::optional<int64_t> rows, panels;                      // where they are known
   int64_t chunkTiles = 1, groupPanels = 1, depthBlock = 0;  // in tiles, panels, steps of `depth`
   bool wholeTiles = false;                                  // unknown rows are a multiple of a tile's
-  bool oneProblem = false;                                  // of all groups: so few rows meet the panels of several at once
+  PanelType type;
+  bool oneProblem = false;  // of all groups: so few rows meet the panels of several at once
   // `most`: rows of a tile.
   RowsSchedule(KernelCode &code, std::optional<int64_t> rows, std::optional<int64_t> panels, std::optional<int64_t> depth,
-               int64_t depthStep, int64_t most = 32);
+               int64_t depthStep, int64_t most = 32, PanelType type = {});
   // Replaces the cost model's units by those of the kernel's schedule (Schedule.h).
   void scheduleChunk(kernel::FuncOp kernel) { chunkTiles = scheduled(kernel, "chunk", chunkTiles); }
   void scheduleGroup(kernel::FuncOp kernel);
@@ -85,7 +86,7 @@ private:
   bool hasFew() const;
   void emitFew(const Group &g, Value rows, Value panels);
   // On tiles of bf16 (RowTiles.cpp), which a processor may have.
-  bool gainsByTiles(int64_t steps) const;
+  bool gainsByTiles(PanelType type, int64_t steps) const;
   int64_t tilesScratch(int64_t steps) const;
   Value canTile(Value rows);
   void emitTiles(llvm::function_ref<Group(Value group)> groupAt, Value groups, int64_t alike, Value rows, Value panels, PanelType panelType,

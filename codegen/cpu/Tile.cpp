@@ -18,8 +18,8 @@ static double stepCycles(int64_t rows, int64_t panels, int64_t registersPerPanel
   return std::max({products / 2, loads / 2, 5.0});
 }
 
-TileShape chooseTile(std::optional<int64_t> rows, int64_t panels, const Code &c, int64_t near, int64_t mostRows) {
-  int64_t registers = c.vectorRegisters, per = std::max<int64_t>(1, kLanes * 32 / c.vectorBits);
+TileShape chooseTile(std::optional<int64_t> rows, int64_t panels, const Code &c, int64_t near, int64_t mostRows, PanelType type) {
+  int64_t registers = c.vectorRegisters, per = std::max<int64_t>(1, type.resultBytes() * 8 / c.vectorBits);
   // LLVM's scheduler loads the next step's panels early where it has 32 registers, and spills accumulators if they leave no room for that.
   int64_t ahead = registers == 32 ? 2 : 1;
   TileShape best{1, 1};
@@ -47,7 +47,7 @@ TileShape chooseTile(std::optional<int64_t> rows, int64_t panels, const Code &c,
 
 Value PanelType::load(Code &c, Value address) const {
   if (!isNarrow())
-    return c.load(c.vec(c.f32, kLanes), address);
+    return c.load(c.vec(number(c), kLanes), address);
   if (element == I8) {
     Value whole = arith::ExtSIOp::create(c.b, c.loc, c.vec(c.i32, kLanes), c.load(c.vec(c.b.getI8Type(), kLanes), address));
     return arith::SIToFPOp::create(c.b, c.loc, c.vec(c.f32, kLanes), whole);
@@ -90,10 +90,10 @@ void Tile::broadcastFirst(Values &acc, ArrayRef<Value> scalars, ArrayRef<Value> 
 // Scalars of a row, as splats, for steps [i, i + 1) of `count`. Where an FMA takes a lane, four neighbouring steps are one load.
 Value Tile::scalar(Value row, int64_t i, int64_t count, int64_t rowStep, Value &four) const {
   int64_t group = i / kScalars * kScalars;
-  if (!c.multipliesByLane || rowStep != 4 || group + kScalars > count)
-    return c.splat(c.load(c.f32, c.at(row, i * rowStep)), kLanes);
+  if (!c.multipliesByLane || rowStep != b.numberBytes() || group + kScalars > count)
+    return c.splat(c.load(b.number(c), c.at(row, i * rowStep)), kLanes);
   if (i == group)
-    four = c.load(c.vec(c.f32, kScalars), c.at(row, i * rowStep));
+    four = c.load(c.vec(b.number(c), kScalars), c.at(row, i * rowStep));
   SmallVector<int32_t> lane(kLanes, int32_t(i - group));
   return LLVM::ShuffleVectorOp::create(c.b, c.loc, four, four, lane);
 }

@@ -8,9 +8,9 @@ using namespace mlir;
 namespace onnxc {
 
 // Every operand but the chain's value is a scalar, or lies along the result's last axes with sizes equal or 1.
-static bool readable(SymbolicShapes &shapes, Value v, ArrayRef<AffineExpr> result) {
+static bool readable(SymbolicShapes &shapes, Value v, ArrayRef<AffineExpr> result, Type number) {
   Type element = shapes.hasRank(v) ? onnx::elementType(v) : Type();
-  if (!element || !(element.isF32() || element.isInteger(1)) || shapes.dims(v).size() > result.size())
+  if (!element || !(element == number || element.isInteger(1)) || shapes.dims(v).size() > result.size())
     return false;
   ArrayRef<AffineExpr> own = shapes.dims(v), last = result.take_back(own.size());
   return llvm::all_of(llvm::zip(own, last), [&](auto pair) {
@@ -43,6 +43,7 @@ static bool expands(SymbolicShapes &shapes, Operation *root, Value v, Operation 
 SmallVector<Operation *> Groups::contraction(Operation *root) const {
   SmallVector<Operation *> group{root};
   SmallVector<AffineExpr> dims(shapes->dims(root->getResult(0)));
+  Type number = onnx::elementType(root->getResult(0));
   // Chains of quantised values are long and cheap: their operands are numbers. Others gain nothing from being longer, and each operand of
   // the result's size takes registers from the accumulators.
   constexpr size_t many = 8, most = 20;
@@ -62,11 +63,11 @@ SmallVector<Operation *> Groups::contraction(Operation *root) const {
       dims = llvm::to_vector(shapes->dims(next->getResult(0)));
       continue;
     }
-    if (!isPointwise(next) || next->getNumResults() != 1 || !onnx::elementType(next->getResult(0)).isF32() ||
+    if (!isPointwise(next) || next->getNumResults() != 1 || onnx::elementType(next->getResult(0)) != number ||
         ArrayRef<AffineExpr>(dims) != shapes->dims(next->getResult(0)))
       break;
     auto others = llvm::make_filter_range(next->getOperands(), [&](Value o) { return o != v; });
-    if (!llvm::all_of(others, [&](Value o) { return readable(*shapes, o, dims); }) || (group.size() >= many && !isSmall(next, v)))
+    if (!llvm::all_of(others, [&](Value o) { return readable(*shapes, o, dims, number); }) || (group.size() >= many && !isSmall(next, v)))
       break;
     auto lanes = dims.empty() ? AffineConstantExpr() : dyn_cast<AffineConstantExpr>(dims.back());
     if (lanes && fillsVectors(next, lanes.getValue()))
@@ -86,12 +87,13 @@ bool Groups::isAside(Operation *op, Operation *next) const {
     return false;
   Value v = op->getResult(0);
   ArrayRef<AffineExpr> dims = shapes->dims(next->getResult(0));
+  Type number = onnx::elementType(next->getResult(0));
   auto mayRead = [&](Value o) {
     Operation *by = o.getDefiningOp();
-    return readable(*shapes, o, dims) && !(by && loweringOf(by) == Lowering::Contract);
+    return readable(*shapes, o, dims, number) && !(by && loweringOf(by) == Lowering::Contract);
   };
   auto lanes = dims.empty() ? AffineConstantExpr() : dyn_cast<AffineConstantExpr>(dims.back());
-  return v.hasOneUse() && !read.contains(v) && onnx::elementType(v).isF32() && shapes->dims(v) == dims &&
+  return v.hasOneUse() && !read.contains(v) && onnx::elementType(v) == number && shapes->dims(v) == dims &&
          llvm::all_of(op->getOperands(), mayRead) && !(lanes && fillsVectors(op, lanes.getValue()));
 }
 

@@ -51,6 +51,11 @@ std::optional<std::vector<float>> constantFloats(ElementsAttr value) {
   return elements<float>(value);
 }
 
+std::optional<std::vector<double>> constantDoubles(Value v) {
+  ElementsAttr value = onnx::constantValue(v);
+  return value && value.getElementType().isF64() ? elements<double>(value) : std::nullopt;
+}
+
 std::optional<double> constantNumber(Value v) {
   auto dense = llvm::dyn_cast_if_present<DenseElementsAttr>(onnx::constantValue(v));
   if (!dense || !dense.isSplat() || !llvm::isa<FloatType>(dense.getElementType()))
@@ -129,6 +134,7 @@ static ElementsAttr constantOf(RankedTensorType type, std::vector<T> values) {
 
 ElementsAttr makeConstant(RankedTensorType type, std::vector<char> bytes) { return constantOf(type, std::move(bytes)); }
 ElementsAttr makeConstant(RankedTensorType type, std::vector<float> values) { return constantOf(type, std::move(values)); }
+ElementsAttr makeConstant(RankedTensorType type, std::vector<double> values) { return constantOf(type, std::move(values)); }
 
 // Strings are kept otherwise than other elements; one of them stands for all of a splat.
 ElementsAttr reshaped(ElementsAttr value, RankedTensorType type) {

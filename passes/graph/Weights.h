@@ -12,6 +12,7 @@ bool isByte(mlir::Type elementType);
 std::optional<std::vector<char>> constantBytes(mlir::ElementsAttr value);  // as they lie in memory; not of bool and strings
 std::optional<std::vector<float>> constantFloats(mlir::Value v);           // of f32
 std::optional<std::vector<float>> constantFloats(mlir::ElementsAttr value);
+std::optional<std::vector<double>> constantDoubles(mlir::Value v);  // of f64
 std::optional<std::vector<float>> constantIntegers(mlir::Value v);  // of integers of 4, 8 and 16 bits and of i32
 // The number that every element of a constant of floats is; nothing for others and where `v` is null.
 std::optional<double> constantNumber(mlir::Value v);
@@ -44,6 +45,7 @@ std::optional<ChannelAffine> channelAffine(mlir::Operation *normalization);
 // A constant of `type` with these elements: inline when small, else a resource of its own.
 mlir::ElementsAttr makeConstant(mlir::RankedTensorType type, std::vector<char> bytes);
 mlir::ElementsAttr makeConstant(mlir::RankedTensorType type, std::vector<float> values);
+mlir::ElementsAttr makeConstant(mlir::RankedTensorType type, std::vector<double> values);
 // The same elements under another shape.
 mlir::ElementsAttr reshaped(mlir::ElementsAttr value, mlir::RankedTensorType type);
 }  // namespace onnxc

@@ -47,24 +47,53 @@ static std::optional<int64_t> rowsOf(Value a) {
   return ShapedType::getNumElements(leading);
 }
 
-// Element (k, n) of the weights is values[k * strideK + n * strideN] * scale, stored as `type`.
-static Value packMatrix(OpBuilder &b, Location loc, Type stored, ArrayRef<float> values, int64_t depth, int64_t columns, int64_t strideK,
-                        int64_t strideN, float scale) {
-  int64_t panels = llvm::divideCeil(columns, kLanes);
-  std::vector<float> packed(panels * depth * kLanes);
-  for (int64_t n = 0; n < columns; ++n)
-    for (int64_t k = 0; k < depth; ++k)
-      packed[(n / kLanes * depth + k) * kLanes + n % kLanes] = values[k * strideK + n * strideN] * scale;
-  auto type = RankedTensorType::get({panels, depth, kLanes}, stored);
+namespace {
+// Weights [depth, columns], or transposed, times a number.
+struct Matrix {
+  int64_t depth, columns;
+  bool transposed = false;
+  float scale = 1;
+};
+}  // namespace
+
+// `values` of `m` in panels, stored as `stored`.
+template <class T>
+static Value packMatrix(OpBuilder &b, Location loc, Type stored, ArrayRef<T> values, Matrix m) {
+  int64_t panels = llvm::divideCeil(m.columns, kLanes), strideK = m.transposed ? 1 : m.columns, strideN = m.transposed ? m.depth : 1;
+  std::vector<T> packed(panels * m.depth * kLanes);
+  for (int64_t n = 0; n < m.columns; ++n)
+    for (int64_t k = 0; k < m.depth; ++k)
+      packed[(n / kLanes * m.depth + k) * kLanes + n % kLanes] = values[k * strideK + n * strideN] * T(m.scale);
+  auto type = RankedTensorType::get({panels, m.depth, kLanes}, stored);
   return onnx::ConstantOp::create(b, loc, storedConstant(type, std::move(packed)));
 }
 
-static Value packBias(OpBuilder &b, Location loc, const std::vector<float> &row, int64_t columns, float scale) {
+// Of a matrix of f32 or f64; nothing where they are not constant.
+static Value packMatrix(OpBuilder &b, Value weights, Matrix m, const Storage &storage, std::optional<int64_t> rows) {
+  if (auto values = constantFloats(weights))
+    return packMatrix<float>(b, weights.getLoc(), storage.typeOf(*values, m.scale, rows), *values, m);
+  auto values = constantDoubles(weights);
+  return values ? packMatrix<double>(b, weights.getLoc(), b.getF64Type(), *values, m) : Value();
+}
+
+// One number, or one for each of `columns`, times `scale`; nothing for others.
+template <class T>
+static Value packBias(OpBuilder &b, Value row, const std::vector<T> &values, int64_t columns, float scale) {
+  auto type = cast<RankedTensorType>(row.getType());
+  if (int64_t(values.size()) != 1 && (int64_t(values.size()) != columns || type.getShape().back() != columns))
+    return Value();
   int64_t padded = llvm::divideCeil(columns, kLanes) * kLanes;
-  std::vector<float> packed(padded);
+  std::vector<T> packed(padded);
   for (int64_t n = 0; n < columns; ++n)
-    packed[n] = ofChannel(row, n) * scale;
-  return GraphBuilder{b, loc}.floats({padded}, std::move(packed));
+    packed[n] = ofChannel(values, n) * T(scale);
+  auto packedType = RankedTensorType::get({padded}, type.getElementType());
+  return onnx::ConstantOp::create(b, row.getLoc(), makeConstant(packedType, std::move(packed)));
+}
+static Value packBias(OpBuilder &b, Value row, int64_t columns, float scale) {
+  if (auto values = constantFloats(row))
+    return packBias(b, row, *values, columns, scale);
+  auto values = constantDoubles(row);
+  return values ? packBias(b, row, *values, columns, scale) : Value();
 }
 
 static bool isMatrix(Value v) {
@@ -73,9 +102,10 @@ static bool isMatrix(Value v) {
 }
 
 // Matrices without elements, as an adapter of rank 0, have nothing to cut into panels.
-static bool isF32Rows(Value v) {
+static bool isRows(Value v) {
   auto type = rankedType(v);
-  return type && type.getElementType().isF32() && type.getRank() >= 2 && !llvm::is_contained(type.getShape(), 0);
+  return type && (type.getElementType().isF32() || type.getElementType().isF64()) && type.getRank() >= 2 &&
+         !llvm::is_contained(type.getShape(), 0);
 }
 
 // The operand under a transposition that the kernel's strides can stand for: `last`, the axis read as vectors or broadcasts, stays last in
@@ -101,7 +131,7 @@ static onnx::PackedProductOp productOf(OpBuilder &b, Location loc, Type type, Va
 }
 
 static void multiplyAtRunTime(onnx::MatMulOp op) {
-  if (!isF32Rows(op.getA()) || !isF32Rows(op.getB()))
+  if (!isRows(op.getA()) || !isRows(op.getB()))
     return;
   OpBuilder b(op);
   auto product = productOf(b, op.getLoc(), op.getType(), op.getA(), op.getB(), false);
@@ -186,34 +216,32 @@ static void addUpDistances(Reduce op) {
 }
 
 static void packMatMul(onnx::MatMulOp op, const Storage &storage) {
-  auto values = isMatrix(op.getB()) && isF32Rows(op.getA()) ? constantFloats(op.getB()) : std::nullopt;
-  if (!values)
-    return multiplyAtRunTime(op);
   OpBuilder b(op);
-  ArrayRef<int64_t> shape = cast<RankedTensorType>(op.getB().getType()).getShape();
-  Type stored = storage.typeOf(*values, 1, rowsOf(op.getA()));
-  Value weights = packMatrix(b, op.getLoc(), stored, *values, shape[0], shape[1], shape[1], 1, 1);
+  auto type = rankedType(op.getB());
+  bool areRows = isRows(op.getA()) && isRows(op.getB()) && type.getRank() == 2 && type.hasStaticShape();
+  ArrayRef<int64_t> shape = type ? type.getShape() : ArrayRef<int64_t>();
+  Value weights = areRows ? packMatrix(b, op.getB(), {shape[0], shape[1]}, storage, rowsOf(op.getA())) : Value();
+  if (!weights)
+    return multiplyAtRunTime(op);
   auto packed = onnx::PackedMatMulOp::create(b, op.getLoc(), op.getType(), op.getA(), weights, Value(), b.getI64IntegerAttr(shape[1]));
   op.replaceAllUsesWith(packed.getY());
   op.erase();
 }
 
 static void packGemm(onnx::GemmOp op, const Storage &storage) {
-  auto values = isMatrix(op.getB()) && isF32Rows(op.getA()) && !op.getTransA() ? constantFloats(op.getB()) : std::nullopt;
-  auto bias = op.getC() ? constantFloats(op.getC()) : std::nullopt;
-  if (!values || (op.getC() && !bias))
-    return;
-  ArrayRef<int64_t> shape = cast<RankedTensorType>(op.getB().getType()).getShape();
-  bool t = op.getTransB();
-  int64_t depth = shape[t], columns = shape[!t];
-  if (bias && int64_t(bias->size()) != 1 &&
-      (int64_t(bias->size()) != columns || cast<RankedTensorType>(op.getC().getType()).getShape().back() != columns))
+  auto type = rankedType(op.getB());
+  if (!isRows(op.getA()) || !isRows(op.getB()) || type.getRank() != 2 || !type.hasStaticShape() || op.getTransA() ||
+      !onnx::constantValue(op.getB()))
     return;
   OpBuilder b(op);
-  float alpha = op.getAlpha().convertToFloat(), beta = op.getBeta().convertToFloat();
-  Type stored = storage.typeOf(*values, alpha, rowsOf(op.getA()));
-  Value weights = packMatrix(b, op.getLoc(), stored, *values, depth, columns, t ? 1 : columns, t ? depth : 1, alpha);
-  Value row = bias ? packBias(b, op.getLoc(), *bias, columns, beta) : Value();
+  bool t = op.getTransB();
+  int64_t depth = type.getDimSize(t), columns = type.getDimSize(!t);
+  Value row = op.getC() ? packBias(b, op.getC(), columns, op.getBeta().convertToFloat()) : Value();
+  if (op.getC() && !row)
+    return;
+  Value weights = packMatrix(b, op.getB(), {depth, columns, t, op.getAlpha().convertToFloat()}, storage, rowsOf(op.getA()));
+  if (!weights)
+    return;
   auto packed = onnx::PackedMatMulOp::create(b, op.getLoc(), op.getType(), op.getA(), weights, row, b.getI64IntegerAttr(columns));
   op.replaceAllUsesWith(packed.getY());
   op.erase();

@@ -17,5 +17,8 @@ mlir::Type exactType(mlir::MLIRContext *context, llvm::ArrayRef<float> values, f
 
 // A constant of these values, rounded to nearest even where `type` is of 16 bits; where it is i8, they are such integers.
 mlir::ElementsAttr storedConstant(mlir::RankedTensorType type, std::vector<float> values);
+inline mlir::ElementsAttr storedConstant(mlir::RankedTensorType type, std::vector<double> values) {
+  return makeConstant(type, std::move(values));
+}
 
 }  // namespace onnxc

@@ -56,6 +56,10 @@ case("empty_adapter", """e = Constant <value = float {1.0}> ()  s = Constant <va
     p = MatMul (x, a)  q = MatMul (p, b)  y = Add (q, x)  u = MatMul (r, b)  z = Add (u, x)  v = MatMul (x, p)""", [np.eye(4, dtype=F32)] * 2 + [np.zeros((4, 0), F32)],
      "float[] y, float[] z, float[] v", x=np.eye(4, dtype=F32), r=np.zeros((4, 0), F32))
 
+# Of doubles: keys that are turned for a product, and what follows products on their sums.
+_q, _k, _u, _w = (np.sin(np.arange(n * m, dtype=np.float64)).reshape(n, m) for n, m in ((19, 40), (21, 40), (1, 21), (21, 18)))
+case("products_of_doubles", f"""w = Constant <value = double[21, 18] {{{", ".join(map(str, _w.flat))}}}> ()  t = Transpose <perm = [1, 0]> (k)  s = MatMul (q, t)
+    a = Add (s, u)  b = Tanh (a)  c = MatMul (b, w)  r = Relu (c)  y = Mul (r, c)""", np.maximum(_c := np.tanh(_q @ _k.T + _u) @ _w, 0) * _c, "double[] y", q=_q, k=_k, u=_u)
 # What a Cast has made longer is rounded with all its digits.
 _some = np.array([0.25, 1.5, -1.5, 2.7, -0.5, 8388607.5, -3.49], F32)
 for _op, _round in (("Floor", np.floor), ("Ceil", np.ceil), ("Round", np.rint)):

@@ -259,6 +259,7 @@ for _rows in (1, 3, 29):
     case(f"doubles gemm_{_rows}", "Gemm", {"x": floats(_rows, 40, dtype=np.float64)}, {"y": floats(37, 40, dtype=np.float64), "z": floats(37, dtype=np.float64)}, transB=1)
 for _cols in (1, 6):
     case(f"doubles narrow_{_cols}", "Gemm", {"x": floats(29, 300, dtype=np.float64)}, {"y": floats(_cols, 300, dtype=np.float64), "z": floats(_cols, dtype=np.float64)}, transB=1)
+case("doubles deep", "MatMul", {"x": floats(2, 15, 1500, dtype=np.float64)}, {"y": floats(1500, 100, dtype=np.float64)})  # parts of the depth
 for _rows, _cols in ((1500, 37), (40, 700)):  # threads share the longer side
     case(f"doubles shared_{_rows}", "MatMul", {"x": floats(_rows, 300, dtype=np.float64), "y": floats(300, _cols, dtype=np.float64)})
 for _type in (np.int8, np.uint8, np.int16, np.uint16, np.int32, np.uint32, np.int64, np.uint64):

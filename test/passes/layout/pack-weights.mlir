@@ -126,3 +126,19 @@ func.func @distances(%a: tensor<?x1x5xf32>, %b: tensor<9x5xf32>, %few: tensor<2x
   %2 = "onnx.ReduceL2"(%f, %last) <{keepdims = 0 : i64}> : (tensor<2x9x5xf32>, tensor<1xi64>) -> tensor<2x9xf32>
   return %0, %1, %2 : tensor<?x9xf32>, tensor<?x5xf32>, tensor<2x9xf32>
 }
+
+// -----
+
+// Of doubles alike, also those that the run gives.
+// CHECK-LABEL: @doubles
+// CHECK-DAG: %[[W:.*]] = "onnx.Constant"() <{value = dense<{{.*}}2.000000e+00, 6.000000e+00, 0.000000e+00,{{.*}} : tensor<1x2x16xf64>
+// CHECK-DAG: %[[C:.*]] = "onnx.Constant"() <{value = dense<[3.000000e+00, 6.000000e+00, 0.000000e+00,{{.*}} : tensor<16xf64>
+// CHECK: %[[Y:.*]] = "onnx.packed.MatMul"(%arg0, %[[W]], %[[C]]) <{N = 2 : i64}>
+// CHECK: "onnx.packed.Product"(%[[Y]], %arg0)
+func.func @doubles(%a: tensor<2x2xf64>) -> tensor<2x2xf64> {
+  %w = "onnx.Constant"() {value = dense<[[1.0, 2.0], [3.0, 4.0]]> : tensor<2x2xf64>} : () -> tensor<2x2xf64>
+  %c = "onnx.Constant"() {value = dense<[1.0, 2.0]> : tensor<2xf64>} : () -> tensor<2xf64>
+  %y = "onnx.Gemm"(%a, %w, %c) <{alpha = 2.0 : f32, beta = 3.0 : f32, transB = 1 : i64}> : (tensor<2x2xf64>, tensor<2x2xf64>, tensor<2xf64>) -> tensor<2x2xf64>
+  %z = "onnx.MatMul"(%y, %a) : (tensor<2x2xf64>, tensor<2x2xf64>) -> tensor<2x2xf64>
+  return %z : tensor<2x2xf64>
+}
