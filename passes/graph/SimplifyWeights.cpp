@@ -131,6 +131,36 @@ static LogicalResult scaleAndOffset(onnx::BatchNormalizationOp op, PatternRewrit
   return success();
 }
 
+// The same of f64: (x - mean) * factor + offset, of which a product before it computes all.
+static LogicalResult scaleDoubles(onnx::BatchNormalizationOp op, PatternRewriter &rewriter) {
+  auto x = rankedType(op.getX());
+  auto factor = constantDoubles(op.getScale()), offset = constantDoubles(op.getB()), mean = constantDoubles(op.getInputMean()),
+       variance = constantDoubles(op.getInputVar());
+  bool plain = op.getTrainingMode() == 0 && (!op.getRunningMean() || op.getRunningMean().use_empty()) &&
+               (!op.getRunningVar() || op.getRunningVar().use_empty());
+  if (!plain || !x || x.getRank() < 2 || !x.getElementType().isF64() || !factor || factor->empty() || !offset || !mean || !variance)
+    return rewriter.notifyMatchFailure(op, "not of f64, or parameters that are not constant");
+  size_t n = factor->size();
+  if (offset->size() != n || mean->size() != n || variance->size() != n)
+    return rewriter.notifyMatchFailure(op, "parameters of other sizes");
+  for (size_t i = 0; i < n; ++i)
+    (*factor)[i] /= std::sqrt((*variance)[i] + op.getEpsilon().convertToDouble());
+  SmallVector<int64_t> shape(x.getRank() - 1, 1);
+  shape[0] = int64_t(n);
+  Location loc = op.getLoc();
+  auto type = RankedTensorType::get(shape, x.getElementType());
+  auto ofChannels = [&](std::vector<double> &values) -> Value {
+    return onnx::ConstantOp::create(rewriter, loc, makeConstant(type, std::move(values)));
+  };
+  Value v = onnx::SubOp::create(rewriter, loc, x, op.getX(), ofChannels(*mean));
+  v = onnx::MulOp::create(rewriter, loc, x, v, ofChannels(*factor));
+  v = onnx::AddOp::create(rewriter, loc, x, v, ofChannels(*offset));
+  v.setType(op.getY().getType());
+  rewriter.replaceAllUsesWith(op.getY(), v);
+  rewriter.eraseOp(op);
+  return success();
+}
+
 // Mul or Add(Conv(x), constant per channel) = Conv(x) with other weights.
 static LogicalResult absorbBinary(Operation *op, bool multiplies, PatternRewriter &rewriter) {
   for (unsigned i = 0; i < 2; ++i) {
@@ -474,6 +504,7 @@ void foldFills(func::FuncOp func, int64_t mostBytes) {
 void populateWeightPatterns(RewritePatternSet &patterns) {
   patterns.add(absorbNormalization);
   patterns.add(scaleAndOffset);
+  patterns.add(scaleDoubles);
   patterns.add(absorbMul);
   patterns.add(absorbAdd);
   patterns.add(addConvolutions);

@@ -287,6 +287,17 @@ func.func @scaled(%x: tensor<?x2xf32>) -> tensor<?x2xf32> {
   return %z : tensor<?x2xf32>
 }
 
+// Of doubles the mean is subtracted first.
+// CHECK-LABEL: @scaled_doubles
+// CHECK: %[[S:.*]] = "onnx.Sub"(%arg0
+// CHECK: %[[P:.*]] = "onnx.Mul"(%[[S]]
+// CHECK: "onnx.Add"(%[[P]]
+func.func @scaled_doubles(%x: tensor<?x2xf64>) -> tensor<?x2xf64> {
+  %one = "onnx.Constant"() {value = dense<[1.0, 2.0]> : tensor<2xf64>} : () -> tensor<2xf64>
+  %y = "onnx.BatchNormalization"(%x, %one, %one, %one, %one) <{resultSegmentSizes = array<i32: 1, 0, 0>}> : (tensor<?x2xf64>, tensor<2xf64>, tensor<2xf64>, tensor<2xf64>, tensor<2xf64>) -> tensor<?x2xf64>
+  return %y : tensor<?x2xf64>
+}
+
 // What a loop hands on as it came is captured, also where it is stacked; what changes places stays.
 // CHECK-LABEL: @invariant
 // CHECK: %[[L:.*]]:3 = "onnx.Loop"(%arg0, %arg1, %arg3, %arg4)
