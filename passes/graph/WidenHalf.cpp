@@ -120,15 +120,27 @@ struct Widener {
     replaced.push_back(op);
   }
 
+  // A Cast to f32 of a half that was never rounded to one is that f32, as between two ops.
+  static void takeUnrounded(Value half, Value floats) {
+    for (Operation *user : llvm::make_early_inc_range(half.getUsers()))
+      if (isa<onnx::CastOp>(user) && user->getResult(0).getType() == floats.getType()) {
+        user->getResult(0).replaceAllUsesWith(floats);
+        user->erase();
+      }
+  }
+
   // Where an op that stays uses a half that is f32 now.
   void narrowUses() {
     llvm::DenseSet<Operation *> gone(replaced.begin(), replaced.end());
     for (Operation *op : replaced)
       for (Value v : op->getResults()) {
         auto stays = [&](OpOperand &use) { return !gone.contains(use.getOwner()); };
-        if (!isHalf(v) || llvm::none_of(v.getUses(), stays))
+        if (!isHalf(v))
           continue;
         Value floats = wide[v];
+        takeUnrounded(v, floats);
+        if (llvm::none_of(v.getUses(), stays))
+          continue;
         b.setInsertionPointAfterValue(floats);
         v.replaceUsesWithIf(GraphBuilder{b, v.getLoc()}.as(v.getType(), floats), stays);
       }

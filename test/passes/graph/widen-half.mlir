@@ -50,6 +50,18 @@ func.func @moved(%x: tensor<2x3xf16>) -> tensor<2x3xf16> {
 
 // -----
 
+// A result that is cast to f32 is not rounded before.
+// CHECK-LABEL: @unrounded
+// CHECK: %[[R:.*]] = "onnx.Relu"
+// CHECK-NEXT: return %[[R]] : tensor<2xf32>
+func.func @unrounded(%x: tensor<2xf16>) -> tensor<2xf32> {
+  %r = "onnx.Relu"(%x) : (tensor<2xf16>) -> tensor<2xf16>
+  %y = "onnx.Cast"(%r) {to = 1 : i64} : (tensor<2xf16>) -> tensor<2xf32>
+  return %y : tensor<2xf32>
+}
+
+// -----
+
 // What a body yields keeps its type.
 // CHECK-LABEL: @body
 // CHECK: %[[N:.*]] = "onnx.Cast"(%{{.*}}) {{.*}}to = 10
