@@ -127,8 +127,6 @@ func.func @distances(%a: tensor<?x1x5xf32>, %b: tensor<9x5xf32>, %few: tensor<2x
   return %0, %1, %2 : tensor<?x9xf32>, tensor<?x5xf32>, tensor<2x9xf32>
 }
 
-// -----
-
 // Of doubles alike, also those that the run gives.
 // CHECK-LABEL: @doubles
 // CHECK-DAG: %[[W:.*]] = "onnx.Constant"() <{value = dense<{{.*}}2.000000e+00, 6.000000e+00, 0.000000e+00,{{.*}} : tensor<1x2x16xf64>
