@@ -237,9 +237,10 @@ struct RowKernel : RowWalk {
   // Along, a row whose results are narrower than its numbers, so that these find no room there.
   void keepRowsAside(AffineExpr length) {
     auto fixed = dyn_cast<AffineConstantExpr>(length);
-    constexpr int64_t mostAside = 2048;  // elements of a row, times mostLanes(): half of a second-level cache
+    // Elements of a row, across times mostLanes(): half of a second-level cache.
+    constexpr int64_t mostAcross = 2048, mostAlong = 1 << 16;
     bool computes = isComputed() || onnx::opName(op) == "Softmax";
-    if (axes.reduces || (across ? !fixed || fixed.getValue() > mostAside : stash || !computes))
+    if (axes.reduces || (across ? !fixed || fixed.getValue() > mostAcross : stash || !computes || (fixed && fixed.getValue() > mostAlong)))
       return;
     stash = aside = true;
     setScratch(c.kernel, length * ((across ? mostLanes() : 1) * numberBytes()));

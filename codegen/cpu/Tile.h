@@ -17,7 +17,7 @@ struct TileShape {
 // What the lanes of a panel are in memory: f32 or f64, which multiply as they are, or narrow numbers, halves and signed bytes, that are
 // widened to f32 when they are loaded.
 struct PanelType {
-  enum { F32, F64, BF16, F16, I8 } element = F32;
+  enum { F32, BF16, F16, I8, F64 } element = F32;
   static PanelType of(mlir::Type element) {
     return {element.isInteger(8) ? I8 : element.isBF16() ? BF16 : element.isF16() ? F16 : element.isF64() ? F64 : F32};
   }

@@ -10,7 +10,7 @@ constexpr int64_t kLanes = 16;
 namespace onnx {
 // Whether so many channels, or pixels in their place, leave no more than a quarter of the lanes of their blocks empty.
 inline bool fillsBlocks(int64_t channels) { return 4 * channels >= 3 * int64_t(llvm::alignTo(channels, kLanes)); }
-// Blocks of which a fifth would be empty are not made for a convolution alone.
+// Whether a fifth of the lanes of their blocks would be empty, or there is less than a block: none are made for a convolution alone.
 inline bool leavesLanes(int64_t channels) { return channels < kLanes || 4 * int64_t(llvm::alignTo(channels, kLanes)) >= 5 * channels; }
 
 constexpr int64_t kMostWinogradTiles = 42;  // that read the transformed filters together

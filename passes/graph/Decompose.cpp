@@ -175,15 +175,13 @@ struct ChosenMatrices {  // matrices[indices]
 
 // What alone `v` is read for, where it is matrices that indices choose along the first axis.
 static std::optional<ChosenMatrices> chosenMatrices(Value v) {
-  Operation *op = v.getDefiningOp();
-  if (!op || !op->hasOneUse() || !isa<onnx::GatherOp, onnx::GatherNDOp>(op))
+  auto op = v.getDefiningOp<onnx::GatherOp>();
+  if (!op || !op->hasOneUse())
     return std::nullopt;
-  auto data = rankedType(op->getOperand(0)), indices = rankedType(op->getOperand(1));
-  if (!data || !indices || data.getRank() != 3 || !data.getElementType().isF32())
+  auto data = rankedType(op.getData()), indices = rankedType(op.getIndices());
+  if (!data || !indices || data.getRank() != 3 || !data.getElementType().isF32() || indices.getRank() != 1 || onnx::axisAttr(op, 3) != 0)
     return std::nullopt;
-  bool first = isa<onnx::GatherOp>(op) ? indices.getRank() == 1 && onnx::axisAttr(op, 3) == 0
-                                       : indices.getRank() == 2 && indices.getDimSize(1) == 1 && !onnx::intAttr(op, "batch_dims");
-  return first ? std::optional(ChosenMatrices{op->getOperand(0), op->getOperand(1)}) : std::nullopt;
+  return ChosenMatrices{op.getData(), op.getIndices()};
 }
 
 // A vector times the matrix that an index chooses for it, as experts' are: the matrices are read where they lie.

@@ -70,13 +70,13 @@ static bool isOneNumber(Value zero) {
   return !zero || (type && type.hasStaticShape() && type.getNumElements() == 1);
 }
 
-// Weights of the run, which are 16 times one part and the other where sums of all products might leave what f32 holds.
+// Weights of the run, or known ones of large sums, which are 16 times one part and the other where sums of all products might leave what
+// f32 holds.
 static LogicalResult convOfRun(onnx::ConvIntegerOp op, PatternRewriter &rewriter) {
   constexpr double most = 255, part = 16;
   auto x = rankedType(op.getX()), w = rankedType(op.getW()), y = rankedType(op.getY()), zeros = rankedType(op.getWZeroPoint());
-  if (!x || !w || !y || !w.hasStaticShape() || w.getRank() < 3 || w.getNumElements() == 0 || onnx::constantValue(op.getW()) ||
-      !isOneNumber(op.getXZeroPoint()))
-    return rewriter.notifyMatchFailure(op, "weights that are known, or of unknown sizes");
+  if (!x || !w || !y || !w.hasStaticShape() || w.getRank() < 3 || w.getNumElements() == 0 || !isOneNumber(op.getXZeroPoint()))
+    return rewriter.notifyMatchFailure(op, "weights of unknown sizes, or several zero points of data");
   int64_t outputs = w.getDimSize(0);
   double depth = double(w.getNumElements() / outputs);
   if (op.getWZeroPoint() && !isOneNumber(op.getWZeroPoint()) && !(zeros && zeros.hasStaticShape() && zeros.getNumElements() == outputs))
@@ -131,6 +131,6 @@ static LogicalResult convInteger(onnx::ConvIntegerOp op, PatternRewriter &rewrit
   return success();
 }
 
-void populateDecomposeConvIntegerPatterns(RewritePatternSet &patterns) { patterns.add(convInteger).add(convOfRun); }
+void populateDecomposeConvIntegerPatterns(RewritePatternSet &patterns) { patterns.add(convInteger, /*benefit=*/2).add(convOfRun); }
 
 }  // namespace onnxc

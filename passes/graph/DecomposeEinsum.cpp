@@ -425,7 +425,8 @@ LogicalResult productWithChosen(onnx::EinsumOp op, PatternRewriter &rewriter) {
   int64_t depth = matrices.getDimSize(p->turned ? 2 : 1), columns = matrices.getDimSize(p->turned ? 1 : 2);
   auto each = rankedType(indices);
   int64_t count = each.hasStaticShape() ? each.getNumElements() : ShapedType::kDynamic;
-  x = p->turned ? g.reshape(x, {-1, depth, 1}) : g.reshape(x, {-1, 1, depth});
+  int64_t vectors = mine.empty() ? 1 : -1;  // one of another size than `depth` is not several
+  x = p->turned ? g.reshape(x, {vectors, depth, 1}) : g.reshape(x, {vectors, 1, depth});
   SmallVector<int64_t> product{count, p->turned ? columns : 1, p->turned ? 1 : columns};
   Value v = onnx::PackedGatherProductOp::create(rewriter, p->matrices.getLoc(), matrices.clone(product), p->matrices.getData(),
                                                 g.reshape(indices, {-1}), x, rewriter.getI64IntegerAttr(p->turned));

@@ -175,6 +175,18 @@ static LogicalResult gatherOfOne(onnx::GatherOp op, PatternRewriter &rewriter) {
   return success();
 }
 
+// Indices of one number each choose along the first axis, as Gather's do.
+static LogicalResult gatherOfFirstAxis(onnx::GatherNDOp op, PatternRewriter &rewriter) {
+  auto data = rankedType(op.getData()), indices = rankedType(op.getIndices());
+  if (!data || !indices || data.getRank() == 0 || op.getBatchDims() != 0 || indices.getRank() == 0 || indices.getShape().back() != 1)
+    return rewriter.notifyMatchFailure(op, "chooses along several axes, or in a batch");
+  int64_t last = indices.getRank() - 1;
+  Value numbers = onnx::SqueezeOp::create(rewriter, op.getLoc(), indices.clone(indices.getShape().drop_back()), op.getIndices(),
+                                          GraphBuilder{rewriter, op.getLoc()}.integers({last}));
+  rewriter.replaceOpWithNewOp<onnx::GatherOp>(op, op.getType(), op.getData(), numbers, 0);
+  return success();
+}
+
 // Constant indices that are a progression, as channels of an image in reverse or a box's corners of a row: a slice with a step.
 static LogicalResult gatherOfProgression(onnx::GatherOp op, PatternRewriter &rewriter) {
   auto data = rankedType(op.getData()), indices = rankedType(op.getIndices());
@@ -359,6 +371,7 @@ void populateSimplifyPatterns(RewritePatternSet &patterns) {
   patterns.add(plainPower);
   patterns.add(transposeToReshape);
   patterns.add(gatherOfOne);
+  patterns.add(gatherOfFirstAxis);
   patterns.add(gatherOfProgression);
   patterns.add(gatherOfTransposed);
   patterns.add(transposeOfConstant);

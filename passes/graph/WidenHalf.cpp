@@ -1,5 +1,6 @@
 // WidenHalf.cpp: f16 and bf16 arithmetic in f32, for which there is code. Values stay f32 from op to op; casts stand where the model's
-// inputs, outputs and weights, or ops that are left alone, hold halves. Left out at -O0, which rounds after every op.
+// inputs, outputs and weights, or ops that are left alone, hold halves. A Cast of the model from a half that an op computed to f32 takes
+// what was computed. Left out at -O0, which rounds after every op.
 #include "dialects/onnx/Elementwise.h"
 #include "dialects/onnx/Tensor.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

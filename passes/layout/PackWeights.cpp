@@ -108,6 +108,9 @@ static bool isRows(Value v) {
          !llvm::is_contained(type.getShape(), 0);
 }
 
+// Of f64 the library multiplies few columns, which would leave most lanes of a panel empty.
+static bool fillsPanel(Type element, int64_t columns) { return !element.isF64() || ShapedType::isDynamic(columns) || 2 * columns > kLanes; }
+
 // The operand under a transposition that the kernel's strides can stand for: `last`, the axis read as vectors or broadcasts, stays last in
 // one of the two last places.
 static Value throughTranspose(Value v, bool isA, SmallVector<int64_t> &perm) {
@@ -131,7 +134,7 @@ static onnx::PackedProductOp productOf(OpBuilder &b, Location loc, Type type, Va
 }
 
 static void multiplyAtRunTime(onnx::MatMulOp op) {
-  if (!isRows(op.getA()) || !isRows(op.getB()))
+  if (!isRows(op.getA()) || !isRows(op.getB()) || !fillsPanel(onnx::elementType(op.getB()), rankedType(op.getB()).getShape().back()))
     return;
   OpBuilder b(op);
   auto product = productOf(b, op.getLoc(), op.getType(), op.getA(), op.getB(), false);
@@ -160,25 +163,20 @@ static Value withoutAxis(GraphBuilder g, Value v, int64_t rank, int64_t dropped)
 static Value columnsOf(GraphBuilder g, Value v) {
   auto type = cast<RankedTensorType>(v.getType());
   int64_t rank = type.getRank();
-  auto values = rank == 2 ? constantFloats(v) : std::nullopt;
-  if (values) {
+  if (auto values = rank == 2 ? constantFloats(v) : std::nullopt) {
     int64_t rows = type.getDimSize(0), width = type.getDimSize(1);
-    std::vector<float> turned(values->size());
-    for (int64_t i = 0; i < rows; ++i)
-      for (int64_t j = 0; j < width; ++j)
-        turned[j * rows + i] = (*values)[i * width + j];
-    return g.floats({width, rows}, std::move(turned));
+    return g.floats({width, rows}, transposedMatrix(*values, rows, width));
   }
   SmallVector<int64_t> perm = llvm::to_vector(llvm::seq<int64_t>(0, rank));
   std::swap(perm[rank - 2], perm[rank - 1]);
   return g.transpose(v, perm);
 }
 
-// Sums over K of the squares of [..., M, 1, K] - [..., 1, N, K], or their roots: distances of all pairs of rows. Of a few rows each number
-// is read about once, as a loop does.
+// Sums over K of the squares of [..., M, 1, K] - [..., 1, N, K], or their roots: distances of all pairs of rows. Of a few rows, as there
+// may be of an unknown number, each number is read about once, as a loop does.
 template <class Reduce>
 static void addUpDistances(Reduce op) {
-  constexpr int64_t fewRows = 4, fewColumns = 8;
+  constexpr int64_t fewRows = 4, fewColumns = 8, fewOfUnknown = 64;
   auto difference = op.getData().template getDefiningOp<onnx::SubOp>();
   auto type = rankedType(op.getData()), result = rankedType(op.getReduced());
   auto axes = onnx::integerElements(op.getAxes());
@@ -197,7 +195,7 @@ static void addUpDistances(Reduce op) {
   auto other = rankedType(columns);
   if (!areRows(rows) || !other || other.getRank() < 2 || other.getShape().back() != type.getShape().back() ||
       rankedType(rows).getShape().back() != type.getShape().back() || type.isDynamicDim(rank - 1) || areFew(rank - 3, fewRows) ||
-      areFew(rank - 2, fewColumns))
+      areFew(rank - 2, type.isDynamicDim(rank - 3) ? fewOfUnknown : fewColumns))
     return;
   OpBuilder b(op);
   GraphBuilder g{b, op.getLoc()};
@@ -218,7 +216,8 @@ static void addUpDistances(Reduce op) {
 static void packMatMul(onnx::MatMulOp op, const Storage &storage) {
   OpBuilder b(op);
   auto type = rankedType(op.getB());
-  bool areRows = isRows(op.getA()) && isRows(op.getB()) && type.getRank() == 2 && type.hasStaticShape();
+  bool areRows = isRows(op.getA()) && isRows(op.getB()) && type.getRank() == 2 && type.hasStaticShape() &&
+                 fillsPanel(type.getElementType(), type.getDimSize(1));
   ArrayRef<int64_t> shape = type ? type.getShape() : ArrayRef<int64_t>();
   Value weights = areRows ? packMatrix(b, op.getB(), {shape[0], shape[1]}, storage, rowsOf(op.getA())) : Value();
   if (!weights)
@@ -236,6 +235,8 @@ static void packGemm(onnx::GemmOp op, const Storage &storage) {
   OpBuilder b(op);
   bool t = op.getTransB();
   int64_t depth = type.getDimSize(t), columns = type.getDimSize(!t);
+  if (!fillsPanel(type.getElementType(), columns))
+    return;
   Value row = op.getC() ? packBias(b, op.getC(), columns, op.getBeta().convertToFloat()) : Value();
   if (op.getC() && !row)
     return;

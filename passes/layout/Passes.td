@@ -20,11 +20,11 @@ def BlockChannels : Pass<"block-channels", "::mlir::func::FuncOp"> {
 }
 
 def PackWeights : Pass<"pack-weights", "::mlir::func::FuncOp"> {
-  let summary = "constant f32 right-hand sides of MatMul and Gemm become panels of 16 columns";
+  let summary = "constant f32 and f64 right-hand sides of MatMul and Gemm become panels of 16 columns";
   let description = [{
     `onnx.MatMul %a, %w` with a constant matrix `%w` [K, N] becomes `onnx.packed.MatMul` with a constant [ceil(N/16), K, 16]; Gemm's
     factors and transposition are done at compile time, its C becomes the bias where it is one row. A MatMul of run-time operands becomes
-    `onnx.packed.Product`, which takes in transpositions of its operands, and so do the lengths of all differences of two lists of rows
+    `onnx.packed.Product`, which takes in transpositions of its operands, and so do the lengths of all differences of two lists of rows and their squares
     (ReduceL2 or ReduceSumSquare of a Sub). Weights of RNN, GRU and LSTM get the order in which the kernel streams
     them, their rows padded to multiples of 64. Under `precision` bf16 or f16 large panels, which their kernels widen,
     and the rows that Gather takes of a constant are stored rounded to that type.

@@ -333,6 +333,7 @@ int32_t attend(const onnxc_args *a, const Attention &s) {
                               return 0;
                             });
 }
+
 // --- a few queries: keys and values are streamed as they lie ---
 
 // row[j] = q . key j, with the widths of a key side by side.

@@ -1,6 +1,6 @@
 // FastResize.cpp: Resize by tables made once an axis: nearest moves whole rows, linear and cubic run one axis after the other over rows
-// that stay in the cache, f32 as such, integers and f64 in doubles. Oracle: Resize.cpp, which also takes cropping, and the halves of linear
-// and cubic.
+// that stay in the cache, f32 as such, integers and f64 in doubles. Oracle: Resize.cpp, which also takes crops that leave the operand, and
+// the halves of linear and cubic.
 #include "runtime_stub/kernels/Lanes.h"
 #include "runtime_stub/kernels/Parallel.h"
 #include "runtime_stub/kernels/ResizeAxes.h"

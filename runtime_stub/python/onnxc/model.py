@@ -99,7 +99,7 @@ class _Context:
         self.known = [None] * len(model.outputs)  # the outputs' shapes for the last inputs' shapes; None: unknown
         self.asked = model._decided  # whether `query` has been asked for them
         self.lent = [None] * len(model.outputs)  # the arrays whose views are results, where such are large
-        self.copies = [[] for _ in model.outputs]  # the same of results that are copied, as only a run knows their sizes
+        self.lent_copies = [[] for _ in model.outputs]  # the same of results that are copied, as only a run knows their sizes
         for index, (value, info, (shape, dtype)) in enumerate(zip(self.out_values, model._out, model._results)):
             value.kind, value.dtype = info.kind, info.dtype
             if shape is not None:
@@ -298,7 +298,7 @@ class Model:
             for index, result in enumerate(results):
                 if result is None:
                     keys, value = self.outputs[index].keys, context.out_values[index]
-                    results[index] = take_rows(value, keys) if keys else take(value, context.copies[index])
+                    results[index] = take_rows(value, keys) if keys else take(value, context.lent_copies[index])
         return results
 
     def run(self, feeds):

@@ -7,9 +7,9 @@
 // CHECK: "onnx.Gather"
 // CHECK-NOT: onnx.packed.GatherProduct
 // CHECK: return
-func.func @chosen(%w: tensor<4x33x64xf32>, %i: tensor<?x1xi64>, %x: tensor<?x64x1xf32>, %v: tensor<4x64x33xf32>, %j: tensor<7xi64>,
+func.func @chosen(%w: tensor<4x33x64xf32>, %i: tensor<?xi64>, %x: tensor<?x64x1xf32>, %v: tensor<4x64x33xf32>, %j: tensor<7xi64>,
                   %r: tensor<7x1x64xf32>) -> (tensor<?x33x1xf32>, tensor<7x1x33xf32>, tensor<7x64x33xf32>, tensor<7x1x33xf32>) {
-  %a = "onnx.GatherND"(%w, %i) <{batch_dims = 0 : i64}> : (tensor<4x33x64xf32>, tensor<?x1xi64>) -> tensor<?x33x64xf32>
+  %a = "onnx.Gather"(%w, %i) <{axis = 0 : i64}> : (tensor<4x33x64xf32>, tensor<?xi64>) -> tensor<?x33x64xf32>
   %b = "onnx.MatMul"(%a, %x) : (tensor<?x33x64xf32>, tensor<?x64x1xf32>) -> tensor<?x33x1xf32>
   %c = "onnx.Gather"(%v, %j) <{axis = 0 : i64}> : (tensor<4x64x33xf32>, tensor<7xi64>) -> tensor<7x64x33xf32>
   %d = "onnx.MatMul"(%r, %c) : (tensor<7x1x64xf32>, tensor<7x64x33xf32>) -> tensor<7x1x33xf32>

@@ -208,10 +208,12 @@ func.func @zero_points(%x: tensor<1x2x3x3xui8>, %zs: tensor<2xui8>, %run: tensor
 
 // -----
 
-// Sums below 2^24 are exact: 255 * 128 * 514 is below, 255 * 128 * 515 is not; those that are cast to f32 need not be.
+// Sums below 2^24 are exact: 255 * 128 * 514 is below, 255 * 128 * 515 is not, so that its weights are two parts; those that are cast to
+// f32 need not be.
 // CHECK-LABEL: @exact_sums
 // CHECK: "onnx.packed.LinearConv"({{.*}}channels = 514
-// CHECK: "onnx.ConvInteger"(%arg1
+// CHECK-COUNT-2: "onnx.Conv"({{.*}} {onnxc.exact}
+// CHECK: "onnx.Add"({{.*}} -> tensor<1x1x1x1xi32>
 // CHECK: "onnx.packed.LinearConv"({{.*}}channels = 515 {{.*}} -> tensor<1x1x1x1x16xf32>
 func.func @exact_sums(%x: tensor<1x514x1x1xui8>, %y: tensor<1x515x1x1xui8>) -> (tensor<1x1x1x1xi32>, tensor<1x1x1x1xi32>, tensor<1x1x1x1xf32>) {
   %w = "onnx.Constant"() {value = dense<-128> : tensor<1x514x1x1xi8>} : () -> tensor<1x514x1x1xi8>

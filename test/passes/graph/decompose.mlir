@@ -168,12 +168,12 @@ func.func @padded_integers(%x: tensor<1x1x3x3xui8>, %z: tensor<ui8>) -> tensor<1
 
 // -----
 
-// Sums that f32 may not hold, and that stay integers.
+// Sums that f32 may not hold, not even of parts of the weights, and that stay integers.
 // CHECK-LABEL: @large_integers
 // CHECK: onnx.ConvInteger
-func.func @large_integers(%x: tensor<1x1024x3x3xui8>) -> tensor<1x1x3x3xi32> {
-  %w = "onnx.Constant"() {value = dense<100> : tensor<1x1024x1x1xi8>} : () -> tensor<1x1024x1x1xi8>
-  %y = "onnx.ConvInteger"(%x, %w) <{operandSegmentSizes = array<i32: 1, 1, 0, 0>}> : (tensor<1x1024x3x3xui8>, tensor<1x1024x1x1xi8>) -> tensor<1x1x3x3xi32>
+func.func @large_integers(%x: tensor<1x4113x3x3xui8>) -> tensor<1x1x3x3xi32> {
+  %w = "onnx.Constant"() {value = dense<100> : tensor<1x4113x1x1xi8>} : () -> tensor<1x4113x1x1xi8>
+  %y = "onnx.ConvInteger"(%x, %w) <{operandSegmentSizes = array<i32: 1, 1, 0, 0>}> : (tensor<1x4113x3x3xui8>, tensor<1x4113x1x1xi8>) -> tensor<1x1x3x3xi32>
   return %y : tensor<1x1x3x3xi32>
 }
 

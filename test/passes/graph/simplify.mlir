@@ -473,6 +473,18 @@ func.func @roots_in_another_order(%x: tensor<?x2xf32>) -> tensor<?x1xf32> {
 
 // -----
 
+// Indices of one number each choose along the first axis; of two, or in a batch, they do not.
+// CHECK-LABEL: @first_axis
+// CHECK: %[[I:.*]] = "onnx.Squeeze"(%arg1, {{.*}} -> tensor<5xi64>
+// CHECK: "onnx.Gather"(%arg0, %[[I]]) <{axis = 0 : i64}>
+// CHECK-COUNT-2: "onnx.GatherND"
+func.func @first_axis(%x: tensor<?x4xf32>, %one: tensor<5x1xi64>, %two: tensor<5x2xi64>) -> (tensor<5x4xf32>, tensor<5xf32>, tensor<5xf32>) {
+  %0 = "onnx.GatherND"(%x, %one) <{batch_dims = 0 : i64}> : (tensor<?x4xf32>, tensor<5x1xi64>) -> tensor<5x4xf32>
+  %1 = "onnx.GatherND"(%x, %two) <{batch_dims = 0 : i64}> : (tensor<?x4xf32>, tensor<5x2xi64>) -> tensor<5xf32>
+  %2 = "onnx.GatherND"(%x, %one) <{batch_dims = 1 : i64}> : (tensor<?x4xf32>, tensor<5x1xi64>) -> tensor<5xf32>
+  return %0, %1, %2 : tensor<5x4xf32>, tensor<5xf32>, tensor<5xf32>
+}
+
 // The only element of an axis.
 // CHECK-LABEL: @only_element
 // CHECK: %[[A:.*]] = "onnx.Squeeze"(%arg0, {{.*}} -> tensor<2x?xf32>
