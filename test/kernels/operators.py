@@ -219,6 +219,7 @@ for _kind, _z in (("signed", np.int8(-3)), ("unsigned", np.uint8(117))):
     case(f"conv_integer {_kind}_run", "ConvInteger", {"x": whole(256, 2, 3, 9, 11, dtype=np.uint8), "w": _w}, {"xz": np.uint8(100), "wz": np.full(5, _z)}, pads=[1, 1, 0, 1])
     _deep = {"x": np.full((1, 4, 9, 9), 255, np.uint8), "w": np.full((2, 4, 9, 9), 127, np.uint8).view(_z.dtype)}  # sums above 2^24
     case(f"conv_integer {_kind}_run_deep", "ConvInteger", _deep, {"xz": np.uint8(0), "wz": _z})
+    case(f"conv_integer {_kind}_deep", "ConvInteger", {"x": _deep["x"]}, {"w": _deep["w"], "xz": np.uint8(0), "wz": _z})
     case(f"conv_integer {_kind}_plain", "ConvInteger", {"x": whole(256, 2, 3, 9, 11, dtype=np.uint8)}, {"w": _w}, strides=[2, 1])
 _keys = [int(k) for k in RNG.permutation(60)] + [3, 3]
 _sparse = [k * 10**9 - 5 for k in _keys]
