@@ -84,6 +84,7 @@ void RowsEmitter::emitTiles(llvm::function_ref<Group(Value)> groupAt, Value grou
       Value from = c.mul(pair, 2), to = c.min(c.add(from, 2 * pairsOfCall(steps)), most);
       Value again = floatIsOnePart(steps) ? c.less(low, pair) : c.flag(false), behind = floatIsOnePart(steps) ? c.sub(most, to) : c.n(0);
       Value blockBytes = p.blockBytes ? p.blockBytes : c.n(kPanelBytes), depth = p.blockBytes ? c.mul(p.depth, kLanes) : p.depth;
+      assert(!p.distances && size_t(panelType.element) < std::size(names) && "no kernel of tiles");
       c.callLibrary(names[panelType.element],
                     {c.at(p.a, c.mul(row, p.rowBytes)), p.rowBytes, blockBytes, c.sub(endRow, row), depth,
                      c.at(p.b, c.mul(from, p.panelBytes)), p.panelBytes, c.sub(to, from), behind,

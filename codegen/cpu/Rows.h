@@ -36,8 +36,8 @@ struct RowsSchedule {
   std::optional<int64_t> rows, panels;                      // where they are known
   int64_t chunkTiles = 1, groupPanels = 1, depthBlock = 0;  // in tiles, panels, steps of `depth`
   bool wholeTiles = false;                                  // unknown rows are a multiple of a tile's
-  PanelType type;
-  bool oneProblem = false;  // of all groups: so few rows meet the panels of several at once
+  PanelType type;                                           // of the panels
+  bool oneProblem = false;                                  // of all groups: so few rows meet the panels of several at once
   // `most`: rows of a tile.
   RowsSchedule(KernelCode &code, std::optional<int64_t> rows, std::optional<int64_t> panels, std::optional<int64_t> depth,
                int64_t depthStep, int64_t most = 32, PanelType type = {});

@@ -294,9 +294,7 @@ LogicalResult convTransposeOfBytes(onnx::ConvTransposeOp op, PatternRewriter &re
     shape.push_back(s[3]);
     v = onnx::PackedUnblockOp::create(rewriter, g.loc, rankedType(v).clone(shape), v, rewriter.getI64IntegerAttr(b->t.outputs));
   }
-  for (auto [i, a] : llvm::enumerate(b->axes))
-    if (a.cutBegin || a.cutEnd)
-      v = g.slice(v, i + 2, a.cutBegin, a.cutEnd ? -a.cutEnd : INT64_MAX);
+  v = cropped(g, v, llvm::to_vector(llvm::map_range(b->axes, [](const Phases &a) { return std::pair(a.cutBegin, a.cutEnd); })));
   replaceTyped(rewriter, q ? q.getOperation() : op.getOperation(), v);
   return success();
 }

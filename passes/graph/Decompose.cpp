@@ -167,39 +167,29 @@ static LogicalResult depthToSpace(onnx::DepthToSpaceOp op, PatternRewriter &rewr
   return success();
 }
 
-namespace {
-struct ChosenMatrices {  // matrices[indices]
-  Value matrices, indices;
-};
-}  // namespace
-
-// What alone `v` is read for, where it is matrices that indices choose along the first axis.
-static std::optional<ChosenMatrices> chosenMatrices(Value v) {
-  auto op = v.getDefiningOp<onnx::GatherOp>();
-  if (!op || !op->hasOneUse())
-    return std::nullopt;
-  auto data = rankedType(op.getData()), indices = rankedType(op.getIndices());
-  if (!data || !indices || data.getRank() != 3 || !data.getElementType().isF32() || indices.getRank() != 1 || onnx::axisAttr(op, 3) != 0)
-    return std::nullopt;
-  return ChosenMatrices{op.getData(), op.getIndices()};
+onnx::GatherOp chosenMatrices(Value v) {
+  auto gather = v.getDefiningOp<onnx::GatherOp>();
+  auto data = gather ? rankedType(gather.getData()) : nullptr;
+  bool chooses = data && gather->hasOneUse() && data.getRank() == 3 && data.getElementType().isF32() && rankedType(gather.getIndices()) &&
+                 onnx::axisAttr(gather, 3) == 0;
+  return chooses ? gather : nullptr;
 }
 
 // A vector times the matrix that an index chooses for it, as experts' are: the matrices are read where they lie.
 static LogicalResult productWithChosen(onnx::MatMulOp op, PatternRewriter &rewriter) {
-  auto left = chosenMatrices(op.getA()), right = chosenMatrices(op.getB());
-  if (bool(left) == bool(right))
-    return rewriter.notifyMatchFailure(op, "no chosen matrices, or nothing else");
-  const ChosenMatrices &chosen = left ? *left : *right;
+  onnx::GatherOp left = chosenMatrices(op.getA()), right = chosenMatrices(op.getB()), chosen = left ? left : right;
+  if (bool(left) == bool(right) || rankedType(chosen.getIndices()).getRank() != 1)
+    return rewriter.notifyMatchFailure(op, "no list of chosen matrices, or nothing else");
   Value vectors = left ? op.getB() : op.getA();
-  auto x = rankedType(vectors), w = rankedType(chosen.matrices);
-  int64_t sumAxis = left ? 1 : 2, count = rankedType(chosen.indices).getDimSize(0);
+  auto x = rankedType(vectors), w = rankedType(chosen.getData());
+  int64_t sumAxis = left ? 1 : 2, count = rankedType(chosen.getIndices()).getDimSize(0);
   if (!x || x.getRank() != 3 || x.getDimSize(3 - sumAxis) != 1 || x.getDimSize(sumAxis) != w.getDimSize(3 - sumAxis))
     return rewriter.notifyMatchFailure(op, "no vectors, or of another size");
   if (!llvm::is_contained({ShapedType::kDynamic, int64_t(1), count}, x.getDimSize(0)) && count != 1 && !ShapedType::isDynamic(count))
     return rewriter.notifyMatchFailure(op, "not an index for each vector");
   Location loc = (left ? op.getA() : op.getB()).getLoc();  // what may fail is an index
-  rewriter.replaceOp(op, onnx::PackedGatherProductOp::create(rewriter, loc, op.getType(), chosen.matrices, chosen.indices, vectors,
-                                                             rewriter.getI64IntegerAttr(left.has_value())));
+  rewriter.replaceOp(op, onnx::PackedGatherProductOp::create(rewriter, loc, op.getType(), chosen.getData(), chosen.getIndices(), vectors,
+                                                             rewriter.getI64IntegerAttr(bool(left))));
   return success();
 }
 

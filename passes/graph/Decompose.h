@@ -1,5 +1,6 @@
 // Decompose.h: the groups of rewrites that Decompose.cpp drives.
 #pragma once
+#include "dialects/onnx/Tensor.h"
 #include "passes/graph/GraphBuilder.h"
 #include "mlir/IR/PatternMatch.h"
 
@@ -13,6 +14,9 @@ struct BlockedTransposed {
   std::vector<float> weights;
 };
 std::optional<BlockedTransposed> blockedTransposed(mlir::Operation *op);
+
+// What gathers, for `v` and no other op, matrices of f32 that indices choose along the first axis of three; null where nothing does.
+onnx::GatherOp chosenMatrices(mlir::Value v);
 
 // Filters [outputs, channels, taps, area] of frames as [outputs, taps, room, area], zeros past the last channel.
 std::vector<float> tapsBeforeChannels(const std::vector<float> &weights, int64_t outputs, int64_t channels, int64_t taps, int64_t area,

@@ -216,19 +216,19 @@ static Value withGaps(GraphBuilder g, Value v, const Transposed &taps, const Tra
   return g.reshape(g.padEnds(g.reshape(v, parts), more), whole);
 }
 
-// What the interleaved phases have outside the result is cut off, of all axes at once.
-static Value cropped(GraphBuilder g, Value v, const Transposed &t) {
+Value cropped(GraphBuilder g, Value v, ArrayRef<std::pair<int64_t, int64_t>> crops) {
   SmallVector<int64_t> starts, ends, axes, shape(rankedType(v).getShape());
-  for (auto [i, a] : llvm::enumerate(t.axes))
-    if (a.cropBegin || a.cropEnd) {
-      starts.push_back(a.cropBegin), ends.push_back(a.cropEnd ? -a.cropEnd : INT64_MAX), axes.push_back(i + 2);
+  for (auto [i, crop] : llvm::enumerate(crops)) {
+    auto [begin, end] = crop;
+    if (begin || end) {
+      starts.push_back(begin), ends.push_back(end ? -end : INT64_MAX), axes.push_back(i + 2);
       int64_t &size = shape[i + 2];
-      size = ShapedType::isDynamic(size) ? size : size - a.cropBegin - a.cropEnd;
+      size = ShapedType::isDynamic(size) ? size : size - begin - end;
     }
+  }
   if (axes.empty())
     return v;
-  auto type = rankedType(v).clone(shape);
-  return onnx::SliceOp::create(g.b, g.loc, type, v, g.integers(starts), g.integers(ends), g.integers(axes), Value());
+  return onnx::SliceOp::create(g.b, g.loc, rankedType(v).clone(shape), v, g.integers(starts), g.integers(ends), g.integers(axes), Value());
 }
 
 // `halves`: weights of 1x1 filters are stored so, as those of one tap a phase become.
@@ -264,7 +264,8 @@ static LogicalResult convTranspose(onnx::ConvTransposeOp op, bool halves, Patter
     ofChannels[0] = channels;
     v = onnx::AddOp::create(rewriter, op.getLoc(), v.getType(), v, g.reshape(op.getB(), ofChannels));
   }
-  v = cropped(g, v, *t);
+  auto crops = llvm::map_range(t->axes, [](const TransposedAxis &a) { return std::pair(a.cropBegin, a.cropEnd); });
+  v = cropped(g, v, llvm::to_vector(crops));
   replaceTyped(rewriter, op, v);
   return success();
 }

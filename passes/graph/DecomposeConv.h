@@ -26,6 +26,8 @@ struct Transposed {
 };
 // Of f32 over one to three axes, all sizes of the filters known and without dilations; nothing else.
 std::optional<Transposed> transposed(onnx::ConvTransposeOp op);
+// `v` without so many positions at the begin and end of each spatial axis.
+mlir::Value cropped(GraphBuilder g, mlir::Value v, llvm::ArrayRef<std::pair<int64_t, int64_t>> crops);
 // Whether integer-contractions makes convolutions of bytes of it (ByteConvTranspose.cpp).
 bool isTransposedOfBytes(onnx::ConvTransposeOp op);
 

@@ -12,8 +12,6 @@
 using namespace mlir;
 namespace onnxc {
 
-constexpr double kExactBelow = 16777216;  // whole numbers that f32 holds
-
 // Weights minus their zero points, one or one for each output.
 static std::optional<std::vector<float>> centred(onnx::ConvIntegerOp op, int64_t outputs) {
   auto w = constantIntegers(op.getW());
@@ -33,7 +31,7 @@ static bool staysExact(ArrayRef<float> w, int64_t outputs) {
     double sum = 0;
     for (float f : w.slice(o * each, each))
       sum += std::abs(f) * 255.0;
-    if (sum >= kExactBelow)
+    if (sum >= double(kExactBelow))
       return false;
   }
   return true;
@@ -81,8 +79,8 @@ static LogicalResult convOfRun(onnx::ConvIntegerOp op, PatternRewriter &rewriter
   double depth = double(w.getNumElements() / outputs);
   if (op.getWZeroPoint() && !isOneNumber(op.getWZeroPoint()) && !(zeros && zeros.hasStaticShape() && zeros.getNumElements() == outputs))
     return rewriter.notifyMatchFailure(op, "zero points of unknown sizes");
-  bool parts = depth * most * most >= kExactBelow;
-  if (depth * most * part >= kExactBelow)
+  bool parts = depth * most * most >= double(kExactBelow);
+  if (depth * most * part >= double(kExactBelow))
     return rewriter.notifyMatchFailure(op, "sums that f32 may not hold");
   GraphBuilder g{rewriter, op.getLoc()};
   SmallVector<int64_t> ofOutputs(w.getRank(), 1);

@@ -362,14 +362,11 @@ struct ChosenProduct {
 
 std::optional<ChosenProduct> chosenProduct(const Equation &e, size_t at) {
   const Term &chosen = e.terms[at], &vectors = e.terms[1 - at];
-  auto gather = chosen.value.getDefiningOp<onnx::GatherOp>();
-  if (!gather || !gather->hasOneUse() || onnx::axisAttr(gather, 3) != 0)
+  onnx::GatherOp gather = chosenMatrices(chosen.value);
+  int64_t axes = gather ? rankedType(gather.getIndices()).getRank() : 0;
+  if (axes == 0 || !rankedType(gather.getData()).hasStaticShape())
     return std::nullopt;
-  auto matrices = rankedType(gather.getData()), indices = rankedType(gather.getIndices());
-  if (!matrices || !indices || matrices.getRank() != 3 || !matrices.hasStaticShape() || !matrices.getElementType().isF32() ||
-      indices.getRank() == 0)
-    return std::nullopt;
-  Labels rows = chosen.labels.substr(0, indices.getRank());
+  Labels rows = chosen.labels.substr(0, axes);
   char first = chosen.labels[rows.size()], second = chosen.labels[rows.size() + 1];
   bool turned = has(e.result, first);
   ChosenProduct p{gather, vectors, rows, turned ? second : first, turned ? first : second, turned};
@@ -392,7 +389,7 @@ Value expanded(GraphBuilder g, Value v, ArrayRef<int64_t> shape, ArrayRef<Value>
 }
 
 // The matrices are read where they lie.
-LogicalResult productWithChosen(onnx::EinsumOp op, PatternRewriter &rewriter) {
+LogicalResult einsumWithChosen(onnx::EinsumOp op, PatternRewriter &rewriter) {
   auto e = parse(op);
   auto p = e && e->terms.size() == 2 ? chosenProduct(*e, 0) : std::nullopt;
   p = p || !e || e->terms.size() != 2 ? p : chosenProduct(*e, 1);
@@ -458,7 +455,7 @@ LogicalResult einsum(onnx::EinsumOp op, PatternRewriter &rewriter) {
 
 void populateDecomposeEinsumPatterns(RewritePatternSet &patterns) {
   patterns.add(diagonal).add(spreadOnes).add(einsum);
-  patterns.add(productWithChosen, /*benefit=*/2);
+  patterns.add(einsumWithChosen, /*benefit=*/2);
 }
 
 }  // namespace onnxc

@@ -248,7 +248,7 @@ static LogicalResult convOverTime(onnx::ConvOp op, PatternRewriter &rewriter) {
   ArrayRef<int64_t> pads = *given;
   if (strides[1] != 1 || strides[2] != 1 || pads[1] || pads[2] || pads[4] || pads[5])
     return rewriter.notifyMatchFailure(op, "skips pixels or pads frames");
-  auto f = onnx::constantValue(op.getW()) && biasOf(op.getB()) ? framesOf(op) : std::nullopt;
+  auto f = constantFloats(op.getW()) && biasOf(op.getB()) ? framesOf(op) : std::nullopt;
   if (f && readsFrames(*f, op.getX()) && isConvolved(op.getX()))
     return rewriter.notifyMatchFailure(op, "reads frames where they lie in blocks");
   GraphBuilder g{rewriter, op.getLoc()};
@@ -305,12 +305,11 @@ static LogicalResult convFrames(onnx::ConvOp op, PatternRewriter &rewriter) {
   if (!weights || weights->empty())
     return rewriter.notifyMatchFailure(op, "not over frames with constant weights");
   constexpr int64_t mostApart = 32;
-  if (!readsFrames(*f, op.getX()) && f->group > 1 && f->depth > mostApart)
+  bool reads = readsFrames(*f, op.getX());
+  if (!reads && f->group > 1 && f->depth > mostApart)
     return rewriter.notifyMatchFailure(op, "more taps in groups than are worth a convolution each");
   GraphBuilder g{rewriter, op.getLoc()};
-  auto images = readsFrames(*f, op.getX()) ? frameConv(*f, op, g)
-                : f->group == 1            ? joinedTaps(*f, op, g, *weights)
-                                           : summedTaps(*f, op, g, *weights);
+  auto images = reads ? frameConv(*f, op, g) : f->group == 1 ? joinedTaps(*f, op, g, *weights) : summedTaps(*f, op, g, *weights);
   replaceByImages(op, rewriter, axisOf(*f), images);
   return success();
 }

@@ -472,7 +472,7 @@ static bool isSmall(onnx::MatMulOp product) {
 // where f32 holds them; of bytes the others. Of a depth that only the run knows 32 bits are taken to hold them, as QLinearMatMul takes
 // them.
 static LogicalResult contractBytes(onnx::MatMulOp op, PatternRewriter &rewriter) {
-  constexpr int64_t kMostDepth = INT32_MAX / (255 * 255), kMostFloatDepth = (1 << 24) / (255 * 255);
+  constexpr int64_t kMostDepth = INT32_MAX / (255 * 255), kMostFloatDepth = kExactBelow / (255 * 255);
   auto a = rankedType(op.getA()), b = rankedType(op.getB());
   SmallVector<Operation *> moves[2];
   auto x = dequantisedBefore(op.getA(), moves[0]), w = dequantisedBefore(op.getB(), moves[1]);

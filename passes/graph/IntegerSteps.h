@@ -8,6 +8,8 @@
 
 namespace onnxc {
 
+constexpr int64_t kExactBelow = 1 << 24;  // f32 holds all whole numbers up to it
+
 // clip(round((sum of (x - xZero) (w - wZero) + bias) factors) + zero, least, most) of an 8-bit `element`, or of f32 the sums times factors.
 // wZero, factors: one or one a channel; bias: none or one a channel.
 struct LinearConv {
