@@ -175,11 +175,13 @@ static LogicalResult gatherOfOne(onnx::GatherOp op, PatternRewriter &rewriter) {
   return success();
 }
 
-// Indices of one number each choose along the first axis, as Gather's do.
+// Indices of one number each choose along the first axis, as Gather's do. Constant ones may be out of range in a branch that no run takes,
+// of which Gather says so at once.
 static LogicalResult gatherOfFirstAxis(onnx::GatherNDOp op, PatternRewriter &rewriter) {
   auto data = rankedType(op.getData()), indices = rankedType(op.getIndices());
-  if (!data || !indices || data.getRank() == 0 || op.getBatchDims() != 0 || indices.getRank() == 0 || indices.getShape().back() != 1)
-    return rewriter.notifyMatchFailure(op, "chooses along several axes, or in a batch");
+  if (!data || !indices || data.getRank() == 0 || op.getBatchDims() != 0 || indices.getRank() == 0 || indices.getShape().back() != 1 ||
+      onnx::constantValue(op.getIndices()))
+    return rewriter.notifyMatchFailure(op, "chooses along several axes, in a batch, or by constants");
   int64_t last = indices.getRank() - 1;
   Value numbers = onnx::SqueezeOp::create(rewriter, op.getLoc(), indices.clone(indices.getShape().drop_back()), op.getIndices(),
                                           GraphBuilder{rewriter, op.getLoc()}.integers({last}));
