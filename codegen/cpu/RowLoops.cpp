@@ -240,7 +240,9 @@ struct RowKernel : RowWalk {
     // Elements of a row, across times mostLanes(): half of a second-level cache.
     constexpr int64_t mostAcross = 2048, mostAlong = 1 << 16;
     bool computes = isComputed() || onnx::opName(op) == "Softmax";
-    if (axes.reduces || (across ? !fixed || fixed.getValue() > mostAcross : stash || !computes || (fixed && fixed.getValue() > mostAlong)))
+    bool keepsAcross = across && fixed && fixed.getValue() <= mostAcross;
+    bool keepsAlong = !across && !stash && computes && (!fixed || fixed.getValue() <= mostAlong);
+    if (axes.reduces || !(keepsAcross || keepsAlong))
       return;
     stash = aside = true;
     setScratch(c.kernel, length * ((across ? mostLanes() : 1) * numberBytes()));

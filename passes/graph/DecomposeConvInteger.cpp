@@ -31,7 +31,7 @@ static bool staysExact(ArrayRef<float> w, int64_t outputs) {
     double sum = 0;
     for (float f : w.slice(o * each, each))
       sum += std::abs(f) * 255.0;
-    if (sum >= double(kExactBelow))
+    if (sum >= kExactBelow)
       return false;
   }
   return true;
@@ -70,7 +70,7 @@ static bool isOneNumber(Value zero) {
 
 // Weights of the run, or known ones of large sums, which are 16 times one part and the other where sums of all products might leave what
 // f32 holds.
-static LogicalResult convOfRun(onnx::ConvIntegerOp op, PatternRewriter &rewriter) {
+static LogicalResult convOfFloats(onnx::ConvIntegerOp op, PatternRewriter &rewriter) {
   constexpr double most = 255, part = 16;
   auto x = rankedType(op.getX()), w = rankedType(op.getW()), y = rankedType(op.getY()), zeros = rankedType(op.getWZeroPoint());
   if (!x || !w || !y || !w.hasStaticShape() || w.getRank() < 3 || w.getNumElements() == 0 || !isOneNumber(op.getXZeroPoint()))
@@ -79,8 +79,8 @@ static LogicalResult convOfRun(onnx::ConvIntegerOp op, PatternRewriter &rewriter
   double depth = double(w.getNumElements() / outputs);
   if (op.getWZeroPoint() && !isOneNumber(op.getWZeroPoint()) && !(zeros && zeros.hasStaticShape() && zeros.getNumElements() == outputs))
     return rewriter.notifyMatchFailure(op, "zero points of unknown sizes");
-  bool parts = depth * most * most >= double(kExactBelow);
-  if (depth * most * part >= double(kExactBelow))
+  bool parts = depth * most * most >= kExactBelow;
+  if (depth * most * part >= kExactBelow)
     return rewriter.notifyMatchFailure(op, "sums that f32 may not hold");
   GraphBuilder g{rewriter, op.getLoc()};
   SmallVector<int64_t> ofOutputs(w.getRank(), 1);
@@ -129,6 +129,6 @@ static LogicalResult convInteger(onnx::ConvIntegerOp op, PatternRewriter &rewrit
   return success();
 }
 
-void populateDecomposeConvIntegerPatterns(RewritePatternSet &patterns) { patterns.add(convInteger, /*benefit=*/2).add(convOfRun); }
+void populateDecomposeConvIntegerPatterns(RewritePatternSet &patterns) { patterns.add(convInteger, /*benefit=*/2).add(convOfFloats); }
 
 }  // namespace onnxc

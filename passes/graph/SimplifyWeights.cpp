@@ -131,14 +131,13 @@ static LogicalResult scaleAndOffset(onnx::BatchNormalizationOp op, PatternRewrit
   return success();
 }
 
-// The same of f64: (x - mean) * factor + offset, of which a product before it computes all.
+// The same of f64: (x - mean) * factor + offset, which a product before it applies as its epilogue.
 static LogicalResult scaleDoubles(onnx::BatchNormalizationOp op, PatternRewriter &rewriter) {
   auto x = rankedType(op.getX());
   auto factor = constantDoubles(op.getScale()), offset = constantDoubles(op.getB()), mean = constantDoubles(op.getInputMean()),
        variance = constantDoubles(op.getInputVar());
-  bool plain = op.getTrainingMode() == 0 && (!op.getRunningMean() || op.getRunningMean().use_empty()) &&
-               (!op.getRunningVar() || op.getRunningVar().use_empty());
-  if (!plain || !x || x.getRank() < 2 || !x.getElementType().isF64() || !factor || factor->empty() || !offset || !mean || !variance)
+  if (!isInference(op) || !x || x.getRank() < 2 || !x.getElementType().isF64() || !factor || factor->empty() || !offset || !mean ||
+      !variance)
     return rewriter.notifyMatchFailure(op, "not of f64, or parameters that are not constant");
   size_t n = factor->size();
   if (offset->size() != n || mean->size() != n || variance->size() != n)

@@ -98,15 +98,18 @@ std::optional<std::vector<float>> constantIntegers(Value v) {
   return result;
 }
 
+bool isInference(onnx::BatchNormalizationOp op) {
+  return op.getTrainingMode() == 0 && (!op.getRunningMean() || op.getRunningMean().use_empty()) &&
+         (!op.getRunningVar() || op.getRunningVar().use_empty());
+}
+
 std::optional<ChannelAffine> channelAffine(Operation *normalization) {
   auto op = llvm::dyn_cast<onnx::BatchNormalizationOp>(normalization);
   if (!op)
     return std::nullopt;
-  bool plain = op.getTrainingMode() == 0 && (!op.getRunningMean() || op.getRunningMean().use_empty()) &&
-               (!op.getRunningVar() || op.getRunningVar().use_empty());
   auto scale = constantFloats(op.getScale()), bias = constantFloats(op.getB());
   auto mean = constantFloats(op.getInputMean()), variance = constantFloats(op.getInputVar());
-  if (!plain || !scale || !bias || !mean || !variance)
+  if (!isInference(op) || !scale || !bias || !mean || !variance)
     return std::nullopt;
   size_t n = scale->size();
   if (bias->size() != n || mean->size() != n || variance->size() != n)

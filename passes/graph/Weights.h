@@ -5,6 +5,9 @@
 #include <vector>
 
 namespace onnxc {
+namespace onnx {
+class BatchNormalizationOp;
+}
 // Whether a type is an integer of 8 bits, signed or not; false for null.
 bool isByte(mlir::Type elementType);
 
@@ -36,6 +39,8 @@ inline int16_t lessZero(char weight, bool isSigned, const std::vector<float> &ze
 }
 
 // y[c] = x[c] * scale[c] + offset[c]
+// Whether it normalises by its operands, and nothing reads statistics of it.
+bool isInference(onnx::BatchNormalizationOp op);
 struct ChannelAffine {
   std::vector<float> scale, offset;
 };
