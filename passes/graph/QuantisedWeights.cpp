@@ -130,15 +130,50 @@ LogicalResult blockGemm(onnx::GemmOp op, PatternRewriter &rewriter) {
   return replaceByNBits(op, op.getA(), *matrix, op.getC(), rewriter);
 }
 
-// MatMulNBits with a list of groups that says of each step of the depth the block in which it lies.
+// A matrix as MatMulNBits has it, [columns][depth of whole blocks] of `bits` bits, with the rows of the depth in the order `order`.
+std::vector<char> inOrder(ArrayRef<char> bytes, int64_t columns, int64_t bits, ArrayRef<int64_t> order) {
+  std::vector<char> to(bytes.size(), 0);
+  int64_t each = bytes.size() / columns, mask = (1 << bits) - 1;
+  for (int64_t c = 0; c < columns; ++c)
+    for (auto [k, from] : llvm::enumerate(order)) {
+      int64_t value = bytes[c * each + from * bits / 8] >> from * bits % 8 & mask;
+      to[c * each + k * bits / 8] |= char(value << k * bits % 8);
+    }
+  return to;
+}
+
+// MatMulNBits with a list of groups that says of each row of the depth whose scale it has. Sorted by groups, rows lie in their blocks; the
+// columns of the left matrix are gathered in the same order.
 LogicalResult ownGroups(onnx::MSMatMulNBitsOp op, PatternRewriter &rewriter) {
-  auto groups = op.getGIdx() ? onnx::integerElements(op.getGIdx(), op.getK()) : std::nullopt;
-  if (!groups || groups->size() != op.getK() || op.getBlockSize() < 1)
+  int64_t k = op.getK(), n = op.getN(), bits = op.getBits(), block = op.getBlockSize();
+  auto groups = op.getGIdx() ? onnx::integerElements(op.getGIdx(), k) : std::nullopt;
+  if (!groups || int64_t(groups->size()) != k || block < 1)
     return rewriter.notifyMatchFailure(op, "no constant list of groups");
-  for (auto [k, group] : llvm::enumerate(*groups))
-    if (group != int64_t(k / op.getBlockSize()))
-      return rewriter.notifyMatchFailure(op, "rows of the depth in an order of their own");
-  rewriter.modifyOpInPlace(op, [&] { op.getGIdxMutable().clear(); });
+  auto order = llvm::to_vector(llvm::seq<int64_t>(0, k));
+  llvm::stable_sort(order, [&](int64_t a, int64_t b) { return (*groups)[a] < (*groups)[b]; });
+  for (auto [i, row] : llvm::enumerate(order))
+    if ((*groups)[row] != int64_t(i) / block)
+      return rewriter.notifyMatchFailure(op, "groups of other sizes than blocks have");
+  if (llvm::is_sorted(order)) {
+    rewriter.modifyOpInPlace(op, [&] { op.getGIdxMutable().clear(); });
+    return success();
+  }
+  auto a = rankedType(op.getA());
+  ElementsAttr value = onnx::constantValue(op.getB());
+  bool isPacked = llvm::is_contained({2, 4, 8}, bits) && block <= 1 << 20 && block * bits % 8 == 0 && n > 0;
+  auto bytes = value && value.getElementType().isInteger(8) && isPacked ? constantBytes(value) : std::nullopt;
+  if (!a || !bytes || bytes->size() % n != 0 || int64_t(bytes->size()) / n != (k + block - 1) / block * block * bits / 8)
+    return rewriter.notifyMatchFailure(op, "no constant matrix");
+  Location loc = op.getLoc();
+  GraphBuilder g{rewriter, loc};
+  Value gathered = onnx::GatherOp::create(rewriter, loc, a, op.getA(), g.integers(order), rewriter.getI64IntegerAttr(a.getRank() - 1));
+  Value sorted =
+      onnx::ConstantOp::create(rewriter, loc, makeConstant(cast<RankedTensorType>(value.getType()), inOrder(*bytes, n, bits, order)));
+  rewriter.modifyOpInPlace(op, [&] {
+    op.getAMutable().assign(gathered);
+    op.getBMutable().assign(sorted);
+    op.getGIdxMutable().clear();
+  });
   return success();
 }
 

@@ -10,8 +10,8 @@ FEW_ROWS = 3  # at most, which are rounded only where weights of 4 bits lie in w
 DOTS_ONLY = set()  # cases that are rounded only where instructions multiply bytes of any size
 
 
-def product(name, rows, k, n, block, zeros=True, accuracy=0, bits=4):
-    """`zeros`: packed as the weights are, or "float", or none."""
+def product(name, rows, k, n, block, zeros=True, accuracy=0, bits=4, groups=None):
+    """`zeros`: packed as the weights are, or "float", or none; `groups`: of the rows of the depth, which have an order of their own."""
     rng = np.random.default_rng(0)
     blocks = -(-k // block)
     weights = {"q": rng.integers(0, 256, (n, blocks, block * bits // 8), dtype=np.uint8), "s": rng.random(n * blocks, np.float32),
@@ -20,7 +20,9 @@ def product(name, rows, k, n, block, zeros=True, accuracy=0, bits=4):
         weights["z"] = rng.uniform(0, 1 << bits, n * blocks).astype(np.float32)
     if not zeros:
         del weights["z"]
-    nodes = [helper.make_node("MatMulNBits", ["x", "q", "s", "z" if zeros else "", "", "b"], ["y"], domain="com.microsoft", K=k, N=n, bits=bits, block_size=block, accuracy_level=accuracy)]
+    if groups is not None:
+        weights["g"] = rng.permutation(groups).astype(np.int32)
+    nodes = [helper.make_node("MatMulNBits", ["x", "q", "s", "z" if zeros else "", "g" if groups is not None else "", "b"], ["y"], domain="com.microsoft", K=k, N=n, bits=bits, block_size=block, accuracy_level=accuracy)]
     CASES[name] = (nodes, {"x": rows + (k,)}, weights, False)
 
 
@@ -45,11 +47,12 @@ def reference(node, weights, x):
     zeros = np.full((n, blocks), float(1 << bits - 1))
     if "z" in weights:
         zeros = weights["z"].reshape(n, -1).astype(np.float64) if weights["z"].dtype == np.float32 else unpacked(weights["z"].reshape(n, -1), bits, blocks)
-    w = (unpacked(weights["q"], bits, block) - zeros[:, :, None]) * weights["s"].reshape(n, blocks, 1)
+    groups = weights.get("g", np.arange(x.shape[-1]) // block)
+    w = (unpacked(weights["q"].reshape(n, -1), bits, x.shape[-1]) - zeros[:, groups]) * weights["s"].reshape(n, blocks)[:, groups]
     grouped = bits == 4 and n >= 4 and x.shape[1] == blocks * block and x.shape[1] % (512 // bits) == 0
     if attributes["accuracy_level"] == 4 and len(x) > (1 if grouped else FEW_ROWS):
         x = rounded(x, block)
-    return (x.astype(np.float64) @ w.reshape(n, -1)[:, :x.shape[-1]].T + weights["b"]).astype(np.float32)
+    return (x.astype(np.float64) @ w.T + weights["b"]).astype(np.float32)
 
 
 product("four_bits_one_row", (1, 1), 640, 77, 32)
@@ -85,6 +88,8 @@ product("eight_bits_40_rows", (40,), 1152, 33, 128, zeros=False, bits=8)
 product("eight_bits_rows_rounded", (15,), 1300, 70, 32, accuracy=4, bits=8)
 product("eight_bits_rows_rounded_no_zeros", (4,), 640, 32, 128, zeros=False, accuracy=4, bits=8)
 DOTS_ONLY |= {"eight_bits_rows_rounded", "eight_bits_rows_rounded_no_zeros"}
+product("four_bits_groups", (2,), 72, 9, 32, groups=np.arange(72) // 32)
+product("eight_bits_groups", (1,), 128, 9, 64, zeros=False, bits=8, groups=np.arange(128) // 64)
 for _rows in (2, 3, 5):
     for _block in (32, 64, 128):
         product(f"four_bits_few_rounded_{_rows}_{_block}", (_rows,), 384, 22, _block, accuracy=4)

@@ -395,14 +395,22 @@ func.func @attention(%x: tensor<?x?x8xui8>, %s: tensor<f32>, %z: tensor<ui8>, %m
   return %y#0, %u#0 : tensor<?x?x8xf32>, tensor<?x?x8xf32>
 }
 
-// Groups that are the blocks need no list; those in another order do.
+// Groups that are the blocks need no list. Rows in another order are sorted, and with them the columns of the left matrix; not where more
+// rows have a scale than fill a block.
 // CHECK-LABEL: @groups
-// CHECK: "onnx.ms.MatMulNBits"(%arg0, %arg1, %arg2) <{
-// CHECK: "onnx.ms.MatMulNBits"(%arg0, %arg1, %arg2, %{{.*}}) <{
-func.func @groups(%a: tensor<1x32xf32>, %b: tensor<4x2x8xui8>, %s: tensor<8xf32>) -> (tensor<1x4xf32>, tensor<1x4xf32>) {
+// CHECK-DAG: %[[ORDER:.*]] = "onnx.Constant"() <{value = dense<[1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30]> : tensor<32xi64>}>
+// CHECK-DAG: %[[SORTED:.*]] = "onnx.Constant"() <{value = dense<{{\[\[\[}}17, 17, 17, 17, 17, 17, 17, 17], [0, 0, 0, 0, 0, 0, 0, 0]]]> : tensor<1x2x8xui8>}>
+// CHECK: "onnx.ms.MatMulNBits"(%arg0, %[[B:.*]], %arg1) <{
+// CHECK: %[[A:.*]] = "onnx.Gather"(%arg0, %[[ORDER]]) <{axis = 1 : i64}>
+// CHECK: "onnx.ms.MatMulNBits"(%[[A]], %[[SORTED]], %arg1) <{
+// CHECK: "onnx.ms.MatMulNBits"(%arg0, %[[B]], %arg1, %{{.*}}) <{
+func.func @groups(%a: tensor<?x32xf32>, %s: tensor<2xf32>) -> (tensor<?x1xf32>, tensor<?x1xf32>, tensor<?x1xf32>) {
+  %b = "onnx.Constant"() {value = dense<16> : tensor<1x2x8xui8>} : () -> tensor<1x2x8xui8>
   %own = "onnx.Constant"() {value = dense<[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]> : tensor<32xi32>} : () -> tensor<32xi32>
-  %0 = "onnx.ms.MatMulNBits"(%a, %b, %s, %own) <{K = 32 : i64, N = 4 : i64, block_size = 16 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 1, 0>}> : (tensor<1x32xf32>, tensor<4x2x8xui8>, tensor<8xf32>, tensor<32xi32>) -> tensor<1x4xf32>
-  %other = "onnx.Constant"() {value = dense<[1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]> : tensor<32xi32>} : () -> tensor<32xi32>
-  %1 = "onnx.ms.MatMulNBits"(%a, %b, %s, %other) <{K = 32 : i64, N = 4 : i64, block_size = 16 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 1, 0>}> : (tensor<1x32xf32>, tensor<4x2x8xui8>, tensor<8xf32>, tensor<32xi32>) -> tensor<1x4xf32>
-  return %0, %1 : tensor<1x4xf32>, tensor<1x4xf32>
+  %0 = "onnx.ms.MatMulNBits"(%a, %b, %s, %own) <{K = 32 : i64, N = 1 : i64, block_size = 16 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 1, 0>}> : (tensor<?x32xf32>, tensor<1x2x8xui8>, tensor<2xf32>, tensor<32xi32>) -> tensor<?x1xf32>
+  %other = "onnx.Constant"() {value = dense<[1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0]> : tensor<32xi32>} : () -> tensor<32xi32>
+  %1 = "onnx.ms.MatMulNBits"(%a, %b, %s, %other) <{K = 32 : i64, N = 1 : i64, block_size = 16 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 1, 0>}> : (tensor<?x32xf32>, tensor<1x2x8xui8>, tensor<2xf32>, tensor<32xi32>) -> tensor<?x1xf32>
+  %one = "onnx.Constant"() {value = dense<1> : tensor<32xi32>} : () -> tensor<32xi32>
+  %2 = "onnx.ms.MatMulNBits"(%a, %b, %s, %one) <{K = 32 : i64, N = 1 : i64, block_size = 16 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 1, 0>}> : (tensor<?x32xf32>, tensor<1x2x8xui8>, tensor<2xf32>, tensor<32xi32>) -> tensor<?x1xf32>
+  return %0, %1, %2 : tensor<?x1xf32>, tensor<?x1xf32>, tensor<?x1xf32>
 }
