@@ -340,6 +340,16 @@ static LogicalResult poolFrames(PoolOp op, PatternRewriter &rewriter) {
   return success();
 }
 
+// A reduction of axes, which the transposition before it moves through.
+template <class PoolOp, class ReduceOp>
+static LogicalResult poolOfFrames(PoolOp op, PatternRewriter &rewriter) {
+  auto x = rankedType(op.getX());
+  if (!x || x.getRank() != 5 || !x.getElementType().isF32() || !isConvolved(op.getX()))
+    return rewriter.notifyMatchFailure(op, "not over frames in blocks");
+  rewriter.replaceOpWithNewOp<ReduceOp>(op, op.getType(), op.getX(), GraphBuilder{rewriter, op.getLoc()}.integers({2, 3, 4}));
+  return success();
+}
+
 // Frames of bytes become images of bytes with the channels of all taps, which the kernels of bytes multiply. Frames outside are zero
 // points.
 static LogicalResult convByteFrames(onnx::ConvOp op, PatternRewriter &rewriter) {
@@ -464,6 +474,8 @@ void populateFramePatterns(RewritePatternSet &patterns) {
   patterns.add(convFrames);
   patterns.add(poolFrames<onnx::MaxPoolOp>);
   patterns.add(poolFrames<onnx::AveragePoolOp>);
+  patterns.add(poolOfFrames<onnx::GlobalAveragePoolOp, onnx::ReduceMeanOp>);
+  patterns.add(poolOfFrames<onnx::GlobalMaxPoolOp, onnx::ReduceMaxOp>);
 }
 
 }  // namespace onnxc

@@ -101,9 +101,17 @@ SmallVector<int64_t> mapped(ArrayRef<int64_t> axes, ArrayRef<int64_t> order) {
   return llvm::map_to_vector(axes, [&](int64_t axis) { return order[onnx::fromFront(axis, rank)]; });
 }
 
-// Whether a reader outside of a part may read the value in the place of its own: a reduction that drops axes and leaves the others in
-// order.
+// Whether `op` gives the size of one axis.
+bool readsOneSize(Operation *op) {
+  auto shape = dyn_cast<onnx::ShapeOp>(op);
+  return shape && shape.getEnd() && *shape.getEnd() == shape.getStart() + 1 && shape.getStart() >= 0;
+}
+
+// Whether a reader outside of a part may read the value in the place of its own: the size of an axis, or a reduction that drops axes and
+// leaves the others in order.
 bool follows(Operation *user, ArrayRef<int64_t> order) {
+  if (readsOneSize(user))
+    return true;
   if (!reducesGivenAxes(user) || onnx::intAttr(user, "keepdims", 1) || rankedType(user->getOperand(0)).getRank() != int64_t(order.size()))
     return false;
   SmallVector<int64_t> gone = mapped(*numbers(user, 1), order);
@@ -121,7 +129,10 @@ void reorder(Operation *op, ArrayRef<int64_t> order) {
   };
   if (isa<onnx::ConcatOp, onnx::SplitOp>(op))
     op->setAttr("axis", b.getI64IntegerAttr(mapped(onnx::intAttr(op, "axis"), order)[0]));
-  else if (isa<onnx::SliceOp>(op) || (isa<onnx::PadOp>(op) && onnx::operand(op, 3)))
+  else if (readsOneSize(op)) {
+    int64_t axis = order[onnx::intAttr(op, "start")];
+    op->setAttr("start", b.getI64IntegerAttr(axis)), op->setAttr("end", b.getI64IntegerAttr(axis + 1));
+  } else if (isa<onnx::SliceOp>(op) || (isa<onnx::PadOp>(op) && onnx::operand(op, 3)))
     setNumbers(3, mapped(*numbers(op, 3), order));
   else if (reducesGivenAxes(op))
     setNumbers(1, mapped(*numbers(op, 1), order));
@@ -144,7 +155,7 @@ struct Part {
   llvm::SetVector<Value> inputs() const;
   double cost(ArrayRef<int64_t> order) const;
   std::optional<Order> best() const;
-  void apply(ArrayRef<int64_t> order);
+  void apply(ArrayRef<int64_t> order) const;
 
 private:
   Value enter(OpBuilder &b, Value v, ArrayRef<int64_t> order) const;
@@ -183,7 +194,8 @@ double Part::cost(ArrayRef<int64_t> order) const {
     auto own = orderOf(v.getDefiningOp());
     ArrayRef<int64_t> sizes = rankedType(own ? v.getDefiningOp()->getOperand(0) : v).getShape();
     total += moved(sizes, own ? composed(*own, inverse(order)) : inverse(order));
-    if (own && !isSame(order) && llvm::any_of(v.getUsers(), outside))
+    auto moves = [&](Operation *user) { return outside(user) && !readsOneSize(user); };
+    if (own && !isSame(order) && llvm::any_of(v.getUsers(), moves))
       total += moved(sizes, *own);
   }
   for (Operation *op : ops)
@@ -265,7 +277,7 @@ void Part::leave(Value old, Value v, ArrayRef<int64_t> order) const {
   }
 }
 
-void Part::apply(ArrayRef<int64_t> order) {
+void Part::apply(ArrayRef<int64_t> order) const {
   SmallVector<Operation *> sorted(ops.begin(), ops.end());
   llvm::sort(sorted, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
   llvm::DenseMap<Value, Value> map;
@@ -301,9 +313,17 @@ struct MoveTranspositions : impl::MoveTranspositionsBase<MoveTranspositions> {
       parts.emplace_back().grow(op);
       seen.insert(parts.back().ops.begin(), parts.back().ops.end());
     });
-    for (Part &part : parts)
-      if (auto order = part.best())
-        part.apply(*order);
+    // A part that reads what others need transposed gains once these have moved.
+    for (bool moved = true; moved;) {
+      moved = false;
+      llvm::erase_if(parts, [&](const Part &part) {
+        auto order = part.best();
+        if (order)
+          part.apply(*order);
+        moved |= order.has_value();
+        return order.has_value();
+      });
+    }
   }
 };
 }  // namespace

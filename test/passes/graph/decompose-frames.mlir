@@ -252,3 +252,20 @@ func.func @pools(%given: tensor<?x16x?x?x?xf32>, %few: tensor<1x3x4x8x8xf32>, %b
   %6 = "onnx.MaxPool"(%d) <{kernel_shape = array<i64: 1, 2, 2>}> : (tensor<?x16x?x?x?xf32>) -> tensor<?x16x?x?x?xf32>
   return %0, %1, %2, %3, %4, %indices, %5, %6, %7 : tensor<?x16x?x?x?xf32>, tensor<?x16x?x?x?xf32>, tensor<?x16x?x?x?xf32>, tensor<1x3x2x4x4xf32>, tensor<?x16x?x?x?xf32>, tensor<?x16x?x?x?xi64>, tensor<?x16x?x?x?xf32>, tensor<?x16x?x?x?xf32>, tensor<?x16x?x?x?xf32>
 }
+
+// -----
+
+// A global pool behind a convolution is a reduction, which a transposition moves through; others stay.
+// CHECK-LABEL: @global_pools
+// CHECK: %[[AXES:.*]] = "onnx.Constant"() <{value = dense<[2, 3, 4]>
+// CHECK: "onnx.ReduceMean"(%{{.*}}, %[[AXES]]){{.*}}-> tensor<?x3x1x1x1xf32>
+// CHECK: "onnx.ReduceMax"{{.*}}-> tensor<?x3x1x1x1xf32>
+// CHECK: "onnx.GlobalAveragePool"(%arg0)
+func.func @global_pools(%x: tensor<?x3x?x?x?xf32>) -> (tensor<?x3x1x1x1xf32>, tensor<?x3x1x1x1xf32>, tensor<?x3x1x1x1xf32>) {
+  %w = "onnx.Constant"() {value = dense<0.5> : tensor<3x3x1x2x2xf32>} : () -> tensor<3x3x1x2x2xf32>
+  %c = "onnx.Conv"(%x, %w) : (tensor<?x3x?x?x?xf32>, tensor<3x3x1x2x2xf32>) -> tensor<?x3x?x?x?xf32>
+  %0 = "onnx.GlobalAveragePool"(%c) : (tensor<?x3x?x?x?xf32>) -> tensor<?x3x1x1x1xf32>
+  %1 = "onnx.GlobalMaxPool"(%c) : (tensor<?x3x?x?x?xf32>) -> tensor<?x3x1x1x1xf32>
+  %2 = "onnx.GlobalAveragePool"(%x) : (tensor<?x3x?x?x?xf32>) -> tensor<?x3x1x1x1xf32>
+  return %0, %1, %2 : tensor<?x3x1x1x1xf32>, tensor<?x3x1x1x1xf32>, tensor<?x3x1x1x1xf32>
+}

@@ -83,3 +83,22 @@ func.func @known_outside(%x: tensor<1x4x?x8xf32>, %b: tensor<8xf32>) -> tensor<1
   %y = "onnx.Transpose"(%r) <{perm = array<i64: 0, 2, 3, 1>}> : (tensor<1x8x4x?xf32>) -> tensor<1x4x5x8xf32>
   return %y : tensor<1x4x5x8xf32>
 }
+
+// -----
+
+// The size of an axis is read in any order. The mean moves once the product no longer needs the transposition that both read.
+// CHECK-LABEL: @sizes
+// CHECK: "onnx.ReduceMean"(%arg0, %{{.*}} -> tensor<?x1x8x1xf32>
+// CHECK: %[[M:.*]] = "onnx.Mul"(%arg0, %arg1)
+// CHECK: "onnx.Shape"(%[[M]]) <{end = 2 : i64, start = 1 : i64}>
+// CHECK: return %{{.*}}, %[[M]]
+func.func @sizes(%x: tensor<?x4x8x5xf32>, %y: tensor<?x4x8x5xf32>) -> (tensor<?x8x1x1xf32>, tensor<?x4x8x5xf32>, tensor<1xi64>) {
+  %axes = "onnx.Constant"() {value = dense<[2, 3]> : tensor<2xi64>} : () -> tensor<2xi64>
+  %t = "onnx.Transpose"(%x) <{perm = array<i64: 0, 2, 1, 3>}> : (tensor<?x4x8x5xf32>) -> tensor<?x8x4x5xf32>
+  %m = "onnx.ReduceMean"(%t, %axes) <{keepdims = 1 : i64}> : (tensor<?x8x4x5xf32>, tensor<2xi64>) -> tensor<?x8x1x1xf32>
+  %u = "onnx.Transpose"(%y) <{perm = array<i64: 0, 2, 1, 3>}> : (tensor<?x4x8x5xf32>) -> tensor<?x8x4x5xf32>
+  %p = "onnx.Mul"(%t, %u) : (tensor<?x8x4x5xf32>, tensor<?x8x4x5xf32>) -> tensor<?x8x4x5xf32>
+  %s = "onnx.Shape"(%p) <{start = 2 : i64, end = 3 : i64}> : (tensor<?x8x4x5xf32>) -> tensor<1xi64>
+  %b = "onnx.Transpose"(%p) <{perm = array<i64: 0, 2, 1, 3>}> : (tensor<?x8x4x5xf32>) -> tensor<?x4x8x5xf32>
+  return %m, %b, %s : tensor<?x8x1x1xf32>, tensor<?x4x8x5xf32>, tensor<1xi64>
+}
