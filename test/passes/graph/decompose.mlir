@@ -1,53 +1,5 @@
 // RUN: onnxc-opt %s --decompose --split-input-file | FileCheck %s
 
-// CHECK-LABEL: @fused_conv
-// CHECK: %[[C:.*]] = "onnx.Conv"
-// CHECK: %[[A:.*]] = "onnx.Add"(%[[C]], %arg2)
-// CHECK: "onnx.LeakyRelu"(%[[A]]) <{alpha = 2.000000e-01 : f32}>
-func.func @fused_conv(%x: tensor<1x3x8x8xf32>, %w: tensor<4x3x1x1xf32>, %z: tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32> {
-  %y = "onnx.ms.FusedConv"(%x, %w, %z) <{activation = "LeakyRelu", activation_params = array<f32: 0.2>, operandSegmentSizes = array<i32: 1, 1, 0, 1>}> : (tensor<1x3x8x8xf32>, tensor<4x3x1x1xf32>, tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32>
-  return %y : tensor<1x4x8x8xf32>
-}
-
-// -----
-
-// Four phases of one tap each.
-// CHECK-LABEL: @two_by_two
-// CHECK: dense<{{.*}}> : tensor<4x1x1x1xf32>
-// CHECK: %[[C:.*]] = "onnx.Conv"{{.*}} -> tensor<1x4x3x3xf32>
-// CHECK: "onnx.Transpose"{{.*}} -> tensor<1x1x3x2x3x2xf32>
-// CHECK: "onnx.Reshape"{{.*}} -> tensor<1x1x6x6xf32>
-// CHECK-NOT: onnx.Slice
-func.func @two_by_two(%x: tensor<1x1x3x3xf32>) -> tensor<1x1x6x6xf32> {
-  %w = "onnx.Constant"() {value = dense<[[[[1.0, 2.0], [3.0, 4.0]]]]> : tensor<1x1x2x2xf32>} : () -> tensor<1x1x2x2xf32>
-  %y = "onnx.ConvTranspose"(%x, %w) <{strides = array<i64: 2, 2>}> : (tensor<1x1x3x3xf32>, tensor<1x1x2x2xf32>) -> tensor<1x1x6x6xf32>
-  return %y : tensor<1x1x6x6xf32>
-}
-
-// -----
-
-// Weights that only the run knows become phases in the run.
-// CHECK-LABEL: @given_weights
-// CHECK: "onnx.Pad"(%arg1{{.*}} -> tensor<1x1x4x2xf32>
-// CHECK: "onnx.Slice"{{.*}} -> tensor<1x1x1x2x2x1x2xf32>
-// CHECK: %[[W:.*]] = "onnx.Reshape"{{.*}} -> tensor<4x1x2x1xf32>
-// CHECK: "onnx.Conv"(%arg0, %[[W]]){{.*}} -> tensor<1x4x4x3xf32>
-func.func @given_weights(%x: tensor<1x1x3x3xf32>, %w: tensor<1x1x3x2xf32>) -> tensor<1x1x7x6xf32> {
-  %y = "onnx.ConvTranspose"(%x, %w) <{strides = array<i64: 2, 2>}> : (tensor<1x1x3x3xf32>, tensor<1x1x3x2xf32>) -> tensor<1x1x7x6xf32>
-  return %y : tensor<1x1x7x6xf32>
-}
-
-// -----
-
-// CHECK-LABEL: @dilated_transpose
-// CHECK: onnx.ConvTranspose
-func.func @dilated_transpose(%x: tensor<1x1x3x3xf32>, %w: tensor<1x1x2x2xf32>) -> tensor<1x1x5x5xf32> {
-  %y = "onnx.ConvTranspose"(%x, %w) <{dilations = array<i64: 2, 2>}> : (tensor<1x1x3x3xf32>, tensor<1x1x2x2xf32>) -> tensor<1x1x5x5xf32>
-  return %y : tensor<1x1x5x5xf32>
-}
-
-// -----
-
 // Few columns are reduced as more columns of fewer rows first; a short axis and many columns are left.
 // CHECK-LABEL: @reduced_columns
 // CHECK: %[[W:.*]] = "onnx.Reshape"(%arg0, %{{.*}} -> tensor<?x24x16xf32>
@@ -141,44 +93,6 @@ func.func @pixels(%x: tensor<?x12x4x5xf32>) -> tensor<?x3x8x10xf32> {
 
 // -----
 
-// Sums that f32 holds exactly, of products of bytes; the corrections are those of a zero point of -1.
-// CHECK-LABEL: @integers
-// CHECK: %[[C:.*]] = "onnx.Constant"() <{value = dense<{{\[\[}}10, 0, {{.*}} : tensor<1x16xi32>
-// CHECK: %[[S:.*]] = "onnx.packed.LinearConv"(%arg0, %{{.*}}, %{{.*}}, %[[C]], %arg1) <{{.*}}operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0, 0, 1>{{.*}} -> tensor<1x1x2x2x16xf32>
-// CHECK: %[[P:.*]] = "onnx.packed.Unblock"(%[[S]])
-// CHECK: "onnx.Cast"(%[[P]]) {{.*}} -> tensor<1x1x2x2xi32>
-func.func @integers(%x: tensor<1x1x3x3xui8>, %z: tensor<ui8>) -> tensor<1x1x2x2xi32> {
-  %w = "onnx.Constant"() {value = dense<[[[[1, 2], [3, 4]]]]> : tensor<1x1x2x2xi8>} : () -> tensor<1x1x2x2xi8>
-  %y = "onnx.ConvInteger"(%x, %w, %z) <{operandSegmentSizes = array<i32: 1, 1, 1, 0>}> : (tensor<1x1x3x3xui8>, tensor<1x1x2x2xi8>, tensor<ui8>) -> tensor<1x1x2x2xi32>
-  return %y : tensor<1x1x2x2xi32>
-}
-
-// -----
-
-// Of f32 where the kernel of bytes knows no such padding.
-// CHECK-LABEL: @padded_integers
-// CHECK: %[[X:.*]] = "onnx.Sub"
-// CHECK: %[[S:.*]] = "onnx.Conv"(%[[X]], {{.*}}onnxc.exact{{.*}} -> tensor<1x1x3x3xf32>
-// CHECK: "onnx.Cast"(%[[S]]) {{.*}} -> tensor<1x1x3x3xi32>
-func.func @padded_integers(%x: tensor<1x1x3x3xui8>, %z: tensor<ui8>) -> tensor<1x1x3x3xi32> {
-  %w = "onnx.Constant"() {value = dense<[[[[1, 2], [3, 4]]]]> : tensor<1x1x2x2xi8>} : () -> tensor<1x1x2x2xi8>
-  %y = "onnx.ConvInteger"(%x, %w, %z) <{auto_pad = "SAME_UPPER", operandSegmentSizes = array<i32: 1, 1, 1, 0>}> : (tensor<1x1x3x3xui8>, tensor<1x1x2x2xi8>, tensor<ui8>) -> tensor<1x1x3x3xi32>
-  return %y : tensor<1x1x3x3xi32>
-}
-
-// -----
-
-// Sums that f32 may not hold, not even of parts of the weights, and that stay integers.
-// CHECK-LABEL: @large_integers
-// CHECK: onnx.ConvInteger
-func.func @large_integers(%x: tensor<1x4113x3x3xui8>) -> tensor<1x1x3x3xi32> {
-  %w = "onnx.Constant"() {value = dense<100> : tensor<1x4113x1x1xi8>} : () -> tensor<1x4113x1x1xi8>
-  %y = "onnx.ConvInteger"(%x, %w) <{operandSegmentSizes = array<i32: 1, 1, 0, 0>}> : (tensor<1x4113x3x3xui8>, tensor<1x4113x1x1xi8>) -> tensor<1x1x3x3xi32>
-  return %y : tensor<1x1x3x3xi32>
-}
-
-// -----
-
 // CHECK-LABEL: @gemm_of_the_run
 // CHECK: %[[B:.*]] = "onnx.Transpose"(%arg1)
 // CHECK: %[[P:.*]] = "onnx.MatMul"(%arg0, %[[B]])
@@ -199,89 +113,6 @@ func.func @gemm_of_bytes(%a: tensor<4x5xf32>) -> tensor<4x6xf32> {
   %b = "onnx.DequantizeLinear"(%q, %s) : (tensor<6x5xi8>, tensor<f32>) -> tensor<6x5xf32>
   %y = "onnx.Gemm"(%a, %b) <{transB = 1 : i64}> : (tensor<4x5xf32>, tensor<6x5xf32>) -> tensor<4x6xf32>
   return %y : tensor<4x6xf32>
-}
-
-// -----
-
-// CHECK-LABEL: @whole_images
-// CHECK: %[[X:.*]] = "onnx.Reshape"(%arg0, {{.*}} -> tensor<?x18xf32>
-// CHECK: "onnx.{{Gemm|MatMul}}"(%[[X]],
-// CHECK-NOT: "onnx.Conv"
-func.func @whole_images(%x: tensor<?x2x3x3xf32>, %b: tensor<4xf32>) -> tensor<?x4x1x1xf32> {
-  %w = "onnx.Constant"() {value = dense<1.0> : tensor<4x2x3x3xf32>} : () -> tensor<4x2x3x3xf32>
-  %y = "onnx.Conv"(%x, %w, %b) : (tensor<?x2x3x3xf32>, tensor<4x2x3x3xf32>, tensor<4xf32>) -> tensor<?x4x1x1xf32>
-  return %y : tensor<?x4x1x1xf32>
-}
-
-// -----
-
-// Images of one pixel are rows where there may be several; one image stays.
-// CHECK-LABEL: @pixels
-// CHECK: "onnx.{{Gemm|MatMul}}"{{.*}}(tensor<?x2xf32>
-// CHECK: "onnx.Conv"(%arg1,
-func.func @pixels(%x: tensor<?x2x1x1xf32>, %z: tensor<1x2x1x1xf32>) -> (tensor<?x4x1x1xf32>, tensor<1x4x1x1xf32>) {
-  %w = "onnx.Constant"() {value = dense<1.0> : tensor<4x2x1x1xf32>} : () -> tensor<4x2x1x1xf32>
-  %y = "onnx.Conv"(%x, %w) : (tensor<?x2x1x1xf32>, tensor<4x2x1x1xf32>) -> tensor<?x4x1x1xf32>
-  %u = "onnx.Conv"(%z, %w) : (tensor<1x2x1x1xf32>, tensor<4x2x1x1xf32>) -> tensor<1x4x1x1xf32>
-  return %y, %u : tensor<?x4x1x1xf32>, tensor<1x4x1x1xf32>
-}
-
-// -----
-
-// Bytes are for integer-contractions, sums that have to be exact for layouts that keep them so.
-// CHECK-LABEL: @whole_images_of_bytes
-// CHECK-COUNT-2: "onnx.Conv"
-func.func @whole_images_of_bytes(%x: tensor<?x2x3x3xf32>) -> (tensor<?x4x1x1xf32>, tensor<?x4x1x1xf32>) {
-  %q = "onnx.Constant"() {value = dense<2> : tensor<4x2x3x3xi8>} : () -> tensor<4x2x3x3xi8>
-  %s = "onnx.Constant"() {value = dense<0.5> : tensor<f32>} : () -> tensor<f32>
-  %w = "onnx.DequantizeLinear"(%q, %s) : (tensor<4x2x3x3xi8>, tensor<f32>) -> tensor<4x2x3x3xf32>
-  %y = "onnx.Conv"(%x, %w) : (tensor<?x2x3x3xf32>, tensor<4x2x3x3xf32>) -> tensor<?x4x1x1xf32>
-  %f = "onnx.Constant"() {value = dense<2.0> : tensor<4x2x3x3xf32>} : () -> tensor<4x2x3x3xf32>
-  %z = "onnx.Conv"(%x, %f) {onnxc.exact} : (tensor<?x2x3x3xf32>, tensor<4x2x3x3xf32>) -> tensor<?x4x1x1xf32>
-  return %y, %z : tensor<?x4x1x1xf32>, tensor<?x4x1x1xf32>
-}
-
-// -----
-
-// Filters as wide as their images: rows are channels, of one channel by a Squeeze, which needs no size.
-// CHECK-LABEL: @whole_rows
-// CHECK: %[[T:.*]] = "onnx.Transpose"(%arg0) <{perm = array<i64: 0, 1, 3, 2>}>
-// CHECK: %[[S:.*]] = "onnx.Squeeze"(%[[T]], {{.*}} -> tensor<?x5x?xf32>
-// CHECK: "onnx.Conv"(%[[S]], {{.*}} pads = array<i64: 1, 0>, strides = array<i64: 2>{{.*}} (tensor<?x5x?xf32>, tensor<4x5x2xf32>) -> tensor<?x4x?xf32>
-// CHECK: "onnx.Conv"({{.*}} (tensor<?x10x7xf32>, tensor<4x10x3xf32>) -> tensor<?x4x5xf32>
-func.func @whole_rows(%x: tensor<?x1x?x5xf32>, %z: tensor<?x2x7x5xf32>) -> (tensor<?x4x?x1xf32>, tensor<?x4x5x1xf32>) {
-  %w = "onnx.Constant"() {value = dense<1.0> : tensor<4x1x2x5xf32>} : () -> tensor<4x1x2x5xf32>
-  %v = "onnx.Constant"() {value = dense<1.0> : tensor<4x2x3x5xf32>} : () -> tensor<4x2x3x5xf32>
-  %y = "onnx.Conv"(%x, %w) <{pads = array<i64: 1, 0, 0, 0>, strides = array<i64: 2, 1>}> : (tensor<?x1x?x5xf32>, tensor<4x1x2x5xf32>) -> tensor<?x4x?x1xf32>
-  %u = "onnx.Conv"(%z, %v) : (tensor<?x2x7x5xf32>, tensor<4x2x3x5xf32>) -> tensor<?x4x5x1xf32>
-  return %y, %u : tensor<?x4x?x1xf32>, tensor<?x4x5x1xf32>
-}
-
-// -----
-
-// Not blocks whose result Winograd's form is not for, borders beside the filters, or a batch and heights of the run with several channels.
-// CHECK-LABEL: @not_whole_rows
-// CHECK-NOT: "onnx.Transpose"
-func.func @not_whole_rows(%x: tensor<1x32x9x5xf32>, %z: tensor<1x1x9x5xf32>, %t: tensor<?x2x?x5xf32>) -> (tensor<1x32x9x1xf32>, tensor<1x1x9x2xf32>, tensor<?x1x?x1xf32>) {
-  %w = "onnx.Constant"() {value = dense<1.0> : tensor<32x32x1x5xf32>} : () -> tensor<32x32x1x5xf32>
-  %v = "onnx.Constant"() {value = dense<1.0> : tensor<1x1x1x5xf32>} : () -> tensor<1x1x1x5xf32>
-  %k = "onnx.Constant"() {value = dense<1.0> : tensor<1x2x1x5xf32>} : () -> tensor<1x2x1x5xf32>
-  %y = "onnx.Conv"(%x, %w) : (tensor<1x32x9x5xf32>, tensor<32x32x1x5xf32>) -> tensor<1x32x9x1xf32>
-  %u = "onnx.Conv"(%z, %v) <{pads = array<i64: 0, 0, 0, 1>}> : (tensor<1x1x9x5xf32>, tensor<1x1x1x5xf32>) -> tensor<1x1x9x2xf32>
-  %s = "onnx.Conv"(%t, %k) : (tensor<?x2x?x5xf32>, tensor<1x2x1x5xf32>) -> tensor<?x1x?x1xf32>
-  return %y, %u, %s : tensor<1x32x9x1xf32>, tensor<1x1x9x2xf32>, tensor<?x1x?x1xf32>
-}
-
-// -----
-
-// A border, or one image.
-// CHECK-LABEL: @not_whole_images
-// CHECK-COUNT-2: "onnx.Conv"
-func.func @not_whole_images(%x: tensor<?x2x3x3xf32>, %one: tensor<1x2x3x3xf32>) -> (tensor<?x4x2x1xf32>, tensor<1x4x1x1xf32>) {
-  %w = "onnx.Constant"() {value = dense<1.0> : tensor<4x2x3x3xf32>} : () -> tensor<4x2x3x3xf32>
-  %y = "onnx.Conv"(%x, %w) <{pads = array<i64: 1, 0, 0, 0>}> : (tensor<?x2x3x3xf32>, tensor<4x2x3x3xf32>) -> tensor<?x4x2x1xf32>
-  %z = "onnx.Conv"(%one, %w) : (tensor<1x2x3x3xf32>, tensor<4x2x3x3xf32>) -> tensor<1x4x1x1xf32>
-  return %y, %z : tensor<?x4x2x1xf32>, tensor<1x4x1x1xf32>
 }
 
 // -----
@@ -473,6 +304,8 @@ func.func @table(%i: tensor<4xi64>) -> tensor<4x2xf32> {
   return %y : tensor<4x2xf32>
 }
 
+// -----
+
 // A column made in the run is summed along the rows of its matrix; several columns for one matrix stay a product.
 // CHECK-LABEL: @column
 // CHECK: %[[R:.*]] = "onnx.Reshape"(%arg1, {{.*}} -> tensor<?x1x64xf32>
@@ -484,6 +317,8 @@ func.func @column(%a: tensor<?x40x64xf32>, %b: tensor<?x64x1xf32>, %one: tensor<
   %z = "onnx.MatMul"(%one, %b) : (tensor<1x40x64xf32>, tensor<?x64x1xf32>) -> tensor<?x40x1xf32>
   return %y, %z : tensor<?x40x1xf32>, tensor<?x40x1xf32>
 }
+
+// -----
 
 // Weights too, and vectors of any length; a short column stays a product, and so does one of bytes.
 // CHECK-LABEL: @weights_column
@@ -506,6 +341,8 @@ func.func @weights_column(%a: tensor<?x40xf32>, %s: tensor<?x3xf32>, %v: tensor<
   return %x, %y, %z, %u : tensor<?x1xf32>, tensor<?xf32>, tensor<?x1xf32>, tensor<?x1xf32>
 }
 
+// -----
+
 // Axes that are no neighbours are reduced run by run, the innermost first.
 // CHECK-LABEL: @separated
 // CHECK: %[[R:.*]] = "onnx.ReduceMax"(%arg0, {{.*}} <{keepdims = 1 {{.*}} -> tensor<?x5x1x1xf32>
@@ -517,6 +354,8 @@ func.func @separated(%x: tensor<?x5x6x7xf32>) -> tensor<5xf32> {
   return %y : tensor<5xf32>
 }
 
+// -----
+
 // CHECK-LABEL: @normalised
 // CHECK: %[[N:.*]] = "onnx.ReduceL2"(%arg0, {{.*}} -> tensor<?x1xf32>
 // CHECK: %[[Z:.*]] = "onnx.Equal"(%[[N]],
@@ -527,24 +366,7 @@ func.func @normalised(%x: tensor<?x6xf32>) -> tensor<?x6xf32> {
   return %y : tensor<?x6xf32>
 }
 
-// Norms of windows are averages of squares or magnitudes, with the padding among the averaged; those past the end have as much more padding.
-// CHECK-LABEL: @windows
-// CHECK: %[[S:.*]] = "onnx.Mul"(%arg0, %arg0)
-// CHECK: %[[A:.*]] = "onnx.AveragePool"(%[[S]]) <{{.*}}count_include_pad = 1
-// CHECK: %[[T:.*]] = "onnx.Mul"(%[[A]], %{{.*}})
-// CHECK: "onnx.Sqrt"(%[[T]])
-// CHECK: "onnx.Abs"(%arg0)
-// CHECK: "onnx.AveragePool"({{.*}}pads = array<i64: 0, 0, 1, 1>
-// CHECK: "onnx.AveragePool"({{.*}}pads = array<i64: 1, 1, 0, 0>
-// CHECK: "onnx.ReduceL2"(%arg0
-func.func @windows(%x: tensor<1x2x4x4xf32>) -> (tensor<1x2x2x2xf32>, tensor<1x2x3x3xf32>, tensor<1x2x2x2xf32>, tensor<1x2x2x2xf32>, tensor<1x2x1x1xf32>) {
-  %a = "onnx.LpPool"(%x) <{kernel_shape = array<i64: 2, 2>, strides = array<i64: 2, 2>}> : (tensor<1x2x4x4xf32>) -> tensor<1x2x2x2xf32>
-  %b = "onnx.LpPool"(%x) <{kernel_shape = array<i64: 2, 2>, p = 1 : i64}> : (tensor<1x2x4x4xf32>) -> tensor<1x2x3x3xf32>
-  %c = "onnx.LpPool"(%x) <{kernel_shape = array<i64: 3, 3>, strides = array<i64: 2, 2>, ceil_mode = 1 : i64}> : (tensor<1x2x4x4xf32>) -> tensor<1x2x2x2xf32>
-  %e = "onnx.LpPool"(%x) <{kernel_shape = array<i64: 3, 3>, strides = array<i64: 2, 2>, auto_pad = "SAME_LOWER"}> : (tensor<1x2x4x4xf32>) -> tensor<1x2x2x2xf32>
-  %d = "onnx.GlobalLpPool"(%x) : (tensor<1x2x4x4xf32>) -> tensor<1x2x1x1xf32>
-  return %a, %b, %c, %e, %d : tensor<1x2x2x2xf32>, tensor<1x2x3x3xf32>, tensor<1x2x2x2xf32>, tensor<1x2x2x2xf32>, tensor<1x2x1x1xf32>
-}
+// -----
 
 // A vector times matrices is a row.
 // CHECK-LABEL: @vector
@@ -555,6 +377,8 @@ func.func @vector(%x: tensor<6xf32>, %w: tensor<?x6x5xf32>) -> tensor<?x5xf32> {
   %y = "onnx.MatMul"(%x, %w) : (tensor<6xf32>, tensor<?x6x5xf32>) -> tensor<?x5xf32>
   return %y : tensor<?x5xf32>
 }
+
+// -----
 
 // Halves are cast by f32 where that rounds once: not from f64, and to bf16 not from 32 bits.
 // CHECK-LABEL: @halves
@@ -570,51 +394,4 @@ func.func @halves(%i: tensor<4xi32>, %h: tensor<4xbf16>, %d: tensor<4xf64>) -> (
   %2 = "onnx.Cast"(%d) <{to = 10 : i64}> : (tensor<4xf64>) -> tensor<4xf16>
   %3 = "onnx.Cast"(%i) <{to = 16 : i64}> : (tensor<4xi32>) -> tensor<4xbf16>
   return %0, %1, %2, %3 : tensor<4xf16>, tensor<4xui8>, tensor<4xf16>, tensor<4xbf16>
-}
-
-// -----
-
-// A diagonal is every sixth element of the square, where its size is known.
-// CHECK-LABEL: @diagonal
-// CHECK: %[[T:.*]] = "onnx.Transpose"(%arg0) <{perm = array<i64: 1, 0, 2>}>
-// CHECK: %[[F:.*]] = "onnx.Reshape"(%[[T]]{{.*}} -> tensor<3x25xf32>
-// CHECK: "onnx.Slice"(%[[F]]{{.*}} -> tensor<3x5xf32>
-// CHECK-NOT: onnx.Einsum
-func.func @diagonal(%x: tensor<5x3x5xf32>) -> tensor<3x5xf32> {
-  %y = "onnx.Einsum"(%x) <{equation = "iji->ji"}> : (tensor<5x3x5xf32>) -> tensor<3x5xf32>
-  return %y : tensor<3x5xf32>
-}
-
-// -----
-
-// An axis of one entry is spread over the longer one of its label: each element times the sum of a column of the other.
-// CHECK-LABEL: @spread
-// CHECK: %[[W:.*]] = "onnx.Squeeze"(%arg1{{.*}} -> tensor<1x5x6xf32>
-// CHECK: %[[S:.*]] = "onnx.ReduceSum"(%[[W]]
-// CHECK-NOT: onnx.Einsum
-// CHECK: "onnx.Mul"
-func.func @spread(%x: tensor<2x3x4x5xf32>, %w: tensor<1x1x5x6xf32>) -> tensor<2x3x4x5xf32> {
-  %y = "onnx.Einsum"(%x, %w) <{equation = "nckv,bkvw->nckv"}> : (tensor<2x3x4x5xf32>, tensor<1x1x5x6xf32>) -> tensor<2x3x4x5xf32>
-  return %y : tensor<2x3x4x5xf32>
-}
-
-// -----
-
-// CHECK-LABEL: @unknown_diagonal
-// CHECK: "onnx.Einsum"(%arg0)
-func.func @unknown_diagonal(%x: tensor<?x?xf32>) -> tensor<?xf32> {
-  %y = "onnx.Einsum"(%x) <{equation = "ii->i"}> : (tensor<?x?xf32>) -> tensor<?xf32>
-  return %y : tensor<?xf32>
-}
-
-// -----
-
-// Filters that are smaller than their strides: a convolution of their taps alone, and zeros between its results.
-// CHECK-LABEL: @gaps
-// CHECK: "onnx.Conv"({{.*}} -> tensor<1x8x3x4xf32>
-// CHECK: "onnx.Pad"({{.*}} -> tensor<1x8x2x2x3x4xf32>
-// CHECK: "onnx.Slice"({{.*}} -> tensor<1x8x5x7xf32>
-func.func @gaps(%x: tensor<1x16x3x4xf32>, %w: tensor<16x8x1x1xf32>) -> tensor<1x8x5x7xf32> {
-  %y = "onnx.ConvTranspose"(%x, %w) <{strides = array<i64: 2, 2>}> : (tensor<1x16x3x4xf32>, tensor<16x8x1x1xf32>) -> tensor<1x8x5x7xf32>
-  return %y : tensor<1x8x5x7xf32>
 }

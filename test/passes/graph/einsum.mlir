@@ -84,3 +84,38 @@ func.func @known_by_one(%a: tensor<3x?xf32> {onnx.dims = ["", "B"]}, %b: tensor<
   %y = "onnx.Einsum"(%a, %b) <{equation = "ab,b->ab"}> : (tensor<3x?xf32>, tensor<3xf32>) -> tensor<3x3xf32>
   return %y : tensor<3x3xf32>
 }
+
+// -----
+
+// A diagonal is every sixth element of the square, where its size is known.
+// CHECK-LABEL: @diagonal
+// CHECK: %[[T:.*]] = "onnx.Transpose"(%arg0) <{perm = array<i64: 1, 0, 2>}>
+// CHECK: %[[F:.*]] = "onnx.Reshape"(%[[T]]{{.*}} -> tensor<3x25xf32>
+// CHECK: "onnx.Slice"(%[[F]]{{.*}} -> tensor<3x5xf32>
+// CHECK-NOT: onnx.Einsum
+func.func @diagonal(%x: tensor<5x3x5xf32>) -> tensor<3x5xf32> {
+  %y = "onnx.Einsum"(%x) <{equation = "iji->ji"}> : (tensor<5x3x5xf32>) -> tensor<3x5xf32>
+  return %y : tensor<3x5xf32>
+}
+
+// -----
+
+// An axis of one entry is spread over the longer one of its label: each element times the sum of a column of the other.
+// CHECK-LABEL: @spread
+// CHECK: %[[W:.*]] = "onnx.Squeeze"(%arg1{{.*}} -> tensor<1x5x6xf32>
+// CHECK: %[[S:.*]] = "onnx.ReduceSum"(%[[W]]
+// CHECK-NOT: onnx.Einsum
+// CHECK: "onnx.Mul"
+func.func @spread(%x: tensor<2x3x4x5xf32>, %w: tensor<1x1x5x6xf32>) -> tensor<2x3x4x5xf32> {
+  %y = "onnx.Einsum"(%x, %w) <{equation = "nckv,bkvw->nckv"}> : (tensor<2x3x4x5xf32>, tensor<1x1x5x6xf32>) -> tensor<2x3x4x5xf32>
+  return %y : tensor<2x3x4x5xf32>
+}
+
+// -----
+
+// CHECK-LABEL: @unknown_diagonal
+// CHECK: "onnx.Einsum"(%arg0)
+func.func @unknown_diagonal(%x: tensor<?x?xf32>) -> tensor<?xf32> {
+  %y = "onnx.Einsum"(%x) <{equation = "ii->i"}> : (tensor<?x?xf32>) -> tensor<?xf32>
+  return %y : tensor<?xf32>
+}
