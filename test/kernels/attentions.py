@@ -103,6 +103,10 @@ def check(s, folder, name):
             if w.shape != g.shape or not np.abs(w - g).max() <= 1e-5 * np.abs(w).max():
                 return f"{label}: off by {np.abs(w - g).max() / np.abs(w).max():.1e}" if w.shape == g.shape else f"{label}: shape {g.shape}"
     if "_shared" in name:  # rows of one entry are computed by several tasks, of which not all see the value that is no number
+        if "_gq_" in name:  # rows of a cache behind what its entry says that it holds are read by none
+            feed["x3"][1, :, -1] = feed["x4"][1, :, -1] = np.nan
+            if not all(np.array_equal(got[0], onnxc.load(str(library), num_threads=n).run(feed)[0]) for n in (1, 3, 5)):
+                return "rows behind an entry's length change its result"
         value = feed[list(feed)[2]]
         value[(0,) * (value.ndim - 2) + (value.shape[-2] // 2,)] = np.nan
         runs = [onnxc.load(str(library), num_threads=n).run(feed) for n in (1, 3, 5)]

@@ -20,6 +20,23 @@ func.func @main(%a: tensor<?x4xf32>) -> tensor<?x16xf32> {
 
 // -----
 
+// Of doubles alike; a cast to another type is a kernel of its own.
+// CHECK: func.func @plan_run
+// CHECK-COUNT-2: plan.launch
+// CHECK-NOT: plan.launch
+// CHECK: kernel.func @packed_matmul_relu_f64
+// CHECK-NOT: onnx.Cast
+// CHECK: kernel.func @cast
+func.func @main(%a: tensor<?x4xf64>) -> tensor<?x16xf32> {
+  %w = "onnx.Constant"() {value = dense<1.0> : tensor<1x4x16xf64>} : () -> tensor<1x4x16xf64>
+  %y = "onnx.packed.MatMul"(%a, %w) <{N = 16 : i64}> : (tensor<?x4xf64>, tensor<1x4x16xf64>) -> tensor<?x16xf64>
+  %r = "onnx.Relu"(%y) : (tensor<?x16xf64>) -> tensor<?x16xf64>
+  %s = "onnx.Cast"(%r) <{to = 1 : i64}> : (tensor<?x16xf64>) -> tensor<?x16xf32>
+  return %s : tensor<?x16xf32>
+}
+
+// -----
+
 // Two roundings to steps with a Clip between them, as a convolution of 16-bit values has them, are one kernel with their product.
 // CHECK: func.func @plan_run
 // CHECK-COUNT-1: plan.launch

@@ -20,6 +20,25 @@ func.func @chosen(%w: tensor<4x33x64xf32>, %i: tensor<?xi64>, %x: tensor<?x64x1x
 
 // -----
 
+// Not several rows, matrices of another type or chosen along another axis, or by indices of several axes.
+// CHECK-LABEL: @other_chosen
+// CHECK-NOT: onnx.packed.GatherProduct
+// CHECK: return
+func.func @other_chosen(%w: tensor<4x33x64xf32>, %d: tensor<4x33x64xf64>, %i: tensor<4xi64>, %j: tensor<1x4xi64>, %x: tensor<4x64x2xf32>, %y: tensor<4x64x1xf32>,
+                        %z: tensor<4x64x1xf64>) -> (tensor<4x33x2xf32>, tensor<4x33x1xf64>, tensor<4x4x1xf32>, tensor<1x4x33x1xf32>) {
+  %a = "onnx.Gather"(%w, %i) <{axis = 0 : i64}> : (tensor<4x33x64xf32>, tensor<4xi64>) -> tensor<4x33x64xf32>
+  %0 = "onnx.MatMul"(%a, %x) : (tensor<4x33x64xf32>, tensor<4x64x2xf32>) -> tensor<4x33x2xf32>
+  %b = "onnx.Gather"(%d, %i) <{axis = 0 : i64}> : (tensor<4x33x64xf64>, tensor<4xi64>) -> tensor<4x33x64xf64>
+  %1 = "onnx.MatMul"(%b, %z) : (tensor<4x33x64xf64>, tensor<4x64x1xf64>) -> tensor<4x33x1xf64>
+  %c = "onnx.Gather"(%w, %i) <{axis = 1 : i64}> : (tensor<4x33x64xf32>, tensor<4xi64>) -> tensor<4x4x64xf32>
+  %2 = "onnx.MatMul"(%c, %y) : (tensor<4x4x64xf32>, tensor<4x64x1xf32>) -> tensor<4x4x1xf32>
+  %e = "onnx.Gather"(%w, %j) <{axis = 0 : i64}> : (tensor<4x33x64xf32>, tensor<1x4xi64>) -> tensor<1x4x33x64xf32>
+  %3 = "onnx.MatMul"(%e, %y) : (tensor<1x4x33x64xf32>, tensor<4x64x1xf32>) -> tensor<1x4x33x1xf32>
+  return %0, %1, %2, %3 : tensor<4x33x2xf32>, tensor<4x33x1xf64>, tensor<4x4x1xf32>, tensor<1x4x33x1xf32>
+}
+
+// -----
+
 // Einsum: a vector for several indices is repeated, matrices may have the sum last, the result another order. A sum over indices stays.
 // CHECK-LABEL: @einsum
 // CHECK: "onnx.Expand"

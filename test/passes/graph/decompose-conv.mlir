@@ -77,13 +77,17 @@ func.func @padded_integers(%x: tensor<1x1x3x3xui8>, %z: tensor<ui8>) -> tensor<1
 
 // -----
 
-// Sums that f32 may not hold, not even of parts of the weights, and that stay integers.
+// Sums of products with parts of the weights, 255 * 16 each, stay below 2^24 up to a depth of 4,112; deeper ones stay integers.
 // CHECK-LABEL: @large_integers
-// CHECK: onnx.ConvInteger
-func.func @large_integers(%x: tensor<1x4113x3x3xui8>) -> tensor<1x1x3x3xi32> {
+// CHECK-COUNT-2: "onnx.Conv"({{.*}} {onnxc.exact}
+// CHECK: "onnx.ConvInteger"(%arg0
+// CHECK-NOT: onnx.Conv
+func.func @large_integers(%x: tensor<1x4113x3x3xui8>, %z: tensor<1x4112x3x3xui8>) -> (tensor<1x1x3x3xi32>, tensor<1x1x3x3xi32>) {
+  %v = "onnx.Constant"() {value = dense<100> : tensor<1x4112x1x1xi8>} : () -> tensor<1x4112x1x1xi8>
+  %p = "onnx.ConvInteger"(%z, %v) <{operandSegmentSizes = array<i32: 1, 1, 0, 0>}> : (tensor<1x4112x3x3xui8>, tensor<1x4112x1x1xi8>) -> tensor<1x1x3x3xi32>
   %w = "onnx.Constant"() {value = dense<100> : tensor<1x4113x1x1xi8>} : () -> tensor<1x4113x1x1xi8>
   %y = "onnx.ConvInteger"(%x, %w) <{operandSegmentSizes = array<i32: 1, 1, 0, 0>}> : (tensor<1x4113x3x3xui8>, tensor<1x4113x1x1xi8>) -> tensor<1x1x3x3xi32>
-  return %y : tensor<1x1x3x3xi32>
+  return %p, %y : tensor<1x1x3x3xi32>, tensor<1x1x3x3xi32>
 }
 
 // -----
@@ -192,12 +196,20 @@ func.func @windows(%x: tensor<1x2x4x4xf32>) -> (tensor<1x2x2x2xf32>, tensor<1x2x
 
 // -----
 
-// Filters that are smaller than their strides: a convolution of their taps alone, and zeros between its results.
+// Filters that are smaller than their strides: a convolution of their taps alone, and zeros between its results, where a bias is added as
+// well. Of sizes that only the run knows the zeros are among the filters.
 // CHECK-LABEL: @gaps
 // CHECK: "onnx.Conv"({{.*}} -> tensor<1x8x3x4xf32>
 // CHECK: "onnx.Pad"({{.*}} -> tensor<1x8x2x2x3x4xf32>
 // CHECK: "onnx.Slice"({{.*}} -> tensor<1x8x5x7xf32>
-func.func @gaps(%x: tensor<1x16x3x4xf32>, %w: tensor<16x8x1x1xf32>) -> tensor<1x8x5x7xf32> {
+// CHECK: "onnx.Pad"({{.*}} -> tensor<1x8x2x2x3x4xf32>
+// CHECK: %[[S:.*]] = "onnx.Add"({{.*}}tensor<8x1x1xf32>) -> tensor<1x8x6x8xf32>
+// CHECK: "onnx.Slice"(%[[S]]
+// CHECK: "onnx.Pad"(%arg1, {{.*}} -> tensor<16x8x2x2xf32>
+// CHECK: "onnx.Conv"(%arg2, {{.*}} -> tensor<1x32x?x?xf32>
+func.func @gaps(%x: tensor<1x16x3x4xf32>, %w: tensor<16x8x1x1xf32>, %z: tensor<1x16x?x?xf32>, %b: tensor<8xf32>) -> (tensor<1x8x5x7xf32>, tensor<1x8x5x7xf32>, tensor<1x8x?x?xf32>) {
   %y = "onnx.ConvTranspose"(%x, %w) <{strides = array<i64: 2, 2>}> : (tensor<1x16x3x4xf32>, tensor<16x8x1x1xf32>) -> tensor<1x8x5x7xf32>
-  return %y : tensor<1x8x5x7xf32>
+  %s = "onnx.ConvTranspose"(%x, %w, %b) <{strides = array<i64: 2, 2>}> : (tensor<1x16x3x4xf32>, tensor<16x8x1x1xf32>, tensor<8xf32>) -> tensor<1x8x5x7xf32>
+  %u = "onnx.ConvTranspose"(%z, %w) <{strides = array<i64: 2, 2>}> : (tensor<1x16x?x?xf32>, tensor<16x8x1x1xf32>) -> tensor<1x8x?x?xf32>
+  return %y, %s, %u : tensor<1x8x5x7xf32>, tensor<1x8x5x7xf32>, tensor<1x8x?x?xf32>
 }

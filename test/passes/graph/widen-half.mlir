@@ -62,6 +62,21 @@ func.func @unrounded(%x: tensor<2xf16>) -> tensor<2xf32> {
 
 // -----
 
+// One that is cast to something else is.
+// CHECK-LABEL: @rounded
+// CHECK: %[[R:.*]] = "onnx.Relu"({{.*}} -> tensor<2xf32>
+// CHECK: %[[H:.*]] = "onnx.Cast"(%[[R]]) {{.*}} -> tensor<2xf16>
+// CHECK: "onnx.Cast"(%[[H]]) {{.*}} -> tensor<2xf64>
+// CHECK: "onnx.Cast"(%{{.*}}) {{.*}}(tensor<2xf16>) -> tensor<2xi32>
+func.func @rounded(%x: tensor<2xf16>) -> (tensor<2xf64>, tensor<2xi32>) {
+  %r = "onnx.Relu"(%x) : (tensor<2xf16>) -> tensor<2xf16>
+  %y = "onnx.Cast"(%r) {to = 11 : i64} : (tensor<2xf16>) -> tensor<2xf64>
+  %z = "onnx.Cast"(%r) {to = 6 : i64} : (tensor<2xf16>) -> tensor<2xi32>
+  return %y, %z : tensor<2xf64>, tensor<2xi32>
+}
+
+// -----
+
 // What a body yields keeps its type.
 // CHECK-LABEL: @body
 // CHECK: %[[N:.*]] = "onnx.Cast"(%{{.*}}) {{.*}}to = 10

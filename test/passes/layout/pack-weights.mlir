@@ -109,22 +109,34 @@ func.func @nothing(%a: tensor<0x2xf32>, %b: tensor<2x3xf32>, %c: tensor<4x2xf32>
   return %0, %1 : tensor<0x3xf32>, tensor<4x0xf32>
 }
 
-// Squares of the differences of all pairs of rows are added up as products are; other sums of them, and those of a few rows, are not.
+// Squares of the differences of all pairs of rows are added up as products are, whichever operand the rows are; other sums of them, and
+// those of a few rows or of one row and others, are not.
 // CHECK-LABEL: @distances
 // CHECK: %[[S:.*]] = "onnx.packed.Product"(%{{.*}}, %arg1) <{distances = 1 : i64, permA = array<i64: 0, 1>, permB = array<i64: 1, 0>}>{{.*}} -> tensor<?x64xf32>
 // CHECK: "onnx.Sqrt"(%[[S]])
+// CHECK: %[[P:.*]] = "onnx.packed.Product"({{.*}}distances = 1{{.*}} -> tensor<?x64xf32>
+// CHECK: "onnx.Unsqueeze"(%[[P]], {{.*}} -> tensor<?x64x1xf32>
 // CHECK: "onnx.ReduceL2"
 // CHECK: "onnx.ReduceL2"
-func.func @distances(%a: tensor<?x1x5xf32>, %b: tensor<64x5xf32>, %few: tensor<2x1x5xf32>) -> (tensor<?x64xf32>, tensor<?x5xf32>, tensor<2x64xf32>) {
+// CHECK: "onnx.ReduceSumSquare"
+// CHECK: "onnx.ReduceSumSquare"
+func.func @distances(%a: tensor<?x1x5xf32>, %b: tensor<64x5xf32>, %few: tensor<2x1x5xf32>, %one: tensor<1x1x5xf32>, %many: tensor<8x64x5xf32>, %d64: tensor<8x1x5xf64>, %b64: tensor<64x5xf64>)
+    -> (tensor<?x64xf32>, tensor<?x5xf32>, tensor<2x64xf32>, tensor<?x64x1xf32>, tensor<8x64xf32>, tensor<8x64xf64>) {
   %last = "onnx.Constant"() {value = dense<2> : tensor<1xi64>} : () -> tensor<1xi64>
   %middle = "onnx.Constant"() {value = dense<1> : tensor<1xi64>} : () -> tensor<1xi64>
   %d = "onnx.Sub"(%a, %b) : (tensor<?x1x5xf32>, tensor<64x5xf32>) -> tensor<?x64x5xf32>
   %0 = "onnx.ReduceL2"(%d, %last) <{keepdims = 0 : i64}> : (tensor<?x64x5xf32>, tensor<1xi64>) -> tensor<?x64xf32>
+  %t = "onnx.Sub"(%b, %a) : (tensor<64x5xf32>, tensor<?x1x5xf32>) -> tensor<?x64x5xf32>
+  %3 = "onnx.ReduceSumSquare"(%t, %last) <{keepdims = 1 : i64}> : (tensor<?x64x5xf32>, tensor<1xi64>) -> tensor<?x64x1xf32>
   %e = "onnx.Sub"(%a, %b) : (tensor<?x1x5xf32>, tensor<64x5xf32>) -> tensor<?x64x5xf32>
   %1 = "onnx.ReduceL2"(%e, %middle) <{keepdims = 0 : i64}> : (tensor<?x64x5xf32>, tensor<1xi64>) -> tensor<?x5xf32>
   %f = "onnx.Sub"(%few, %b) : (tensor<2x1x5xf32>, tensor<64x5xf32>) -> tensor<2x64x5xf32>
   %2 = "onnx.ReduceL2"(%f, %last) <{keepdims = 0 : i64}> : (tensor<2x64x5xf32>, tensor<1xi64>) -> tensor<2x64xf32>
-  return %0, %1, %2 : tensor<?x64xf32>, tensor<?x5xf32>, tensor<2x64xf32>
+  %g = "onnx.Sub"(%one, %many) : (tensor<1x1x5xf32>, tensor<8x64x5xf32>) -> tensor<8x64x5xf32>
+  %4 = "onnx.ReduceSumSquare"(%g, %last) <{keepdims = 0 : i64}> : (tensor<8x64x5xf32>, tensor<1xi64>) -> tensor<8x64xf32>
+  %h = "onnx.Sub"(%d64, %b64) : (tensor<8x1x5xf64>, tensor<64x5xf64>) -> tensor<8x64x5xf64>
+  %5 = "onnx.ReduceSumSquare"(%h, %last) <{keepdims = 0 : i64}> : (tensor<8x64x5xf64>, tensor<1xi64>) -> tensor<8x64xf64>
+  return %0, %1, %2, %3, %4, %5 : tensor<?x64xf32>, tensor<?x5xf32>, tensor<2x64xf32>, tensor<?x64x1xf32>, tensor<8x64xf32>, tensor<8x64xf64>
 }
 
 // Of doubles alike, also those that the run gives; few columns are the library's.
