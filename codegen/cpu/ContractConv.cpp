@@ -176,7 +176,7 @@ struct Conv {
 void Conv::emitPointwise() {
   AffineExpr rowsExpr = yExprs[2] * yExprs[3];
   Value plane = c.mul(y[2], y[3]);
-  RowsSchedule s(c, constantOf(rowsExpr), panels, blocks, kLanes);
+  RowsSchedule s(c, constantOf(rowsExpr), panels, blocks, kLanes, PanelType::of(onnx::elementType(op.getW())));
   s.scheduleChunk(c.kernel), s.scheduleGroup(c.kernel), s.scheduleDepth(c.kernel, blocks);
   int64_t panelGroups = llvm::divideCeil(panels, s.groupPanels);
   setExtent(c.kernel, {yExprs[0], s.tiles(rowsExpr), getAffineConstantExpr(panelGroups * groups, c.b.getContext())},
@@ -188,9 +188,7 @@ void Conv::emitPointwise() {
     p.out = c.at(c.result(0), p.outOffset);
     return RowsEmitter::Group{p, from, to};
   };
-  PanelType type = PanelType::of(onnx::elementType(op.getW()));
-  RowsEmitter(c, epilogue, s)
-      .emitGroups(groupAt, c.mul(y[0], panelGroups * groups), panelGroups, plane, c.n(panels), type, blocks * kLanes);
+  RowsEmitter(c, epilogue, s).emitGroups(groupAt, c.mul(y[0], panelGroups * groups), panelGroups, plane, c.n(panels), blocks * kLanes);
 }
 
 Tile::Values Conv::channelProducts(const Tile &t, ValueRange acc, llvm::function_ref<Value(int64_t, Value)> channel, Value weights,

@@ -40,7 +40,7 @@ LogicalResult emitExpandedWindow(KernelCode &c, Operation *conv, Operation *wind
   SmallVector<AffineExpr> y = sizeExprs(expanded), z = sizeExprs(result);
   int64_t rows = *constantOf(y[2]) * *constantOf(y[3]), blocks = cast<RankedTensorType>(op.getW().getType()).getShape()[1];
   int64_t panels = *constantOf(y[1]), planeBytes = rows * 64, group = panelsOfUnit(panels, planeBytes);
-  RowsSchedule s(c, rows, group, blocks, kLanes);
+  RowsSchedule s(c, rows, group, blocks, kLanes, PanelType::of(onnx::elementType(op.getW())));
   s.scheduleDepth(c.kernel, blocks);
   int64_t units = panels / group;
   MLIRContext *context = c.b.getContext();

@@ -23,7 +23,7 @@ LogicalResult emitPackedMatMul(KernelCode &c, Operation *raw) {
   constexpr int64_t page = 4096, ways = 8;
   PanelType type = PanelType::of(bType.getElementType());
   int64_t bytes = type.numberBytes(), sets = page / std::gcd(std::max<int64_t>(depth, 1) * bytes, page);
-  RowsSchedule s(c, constantOf(rowsExpr), panels, depth, 1, std::min<int64_t>(32, ways * sets), type);
+  RowsSchedule s(c, constantOf(rowsExpr), panels, depth, 1, type, std::min<int64_t>(32, ways * sets));
   s.oneProblem = true;
   s.scheduleChunk(c.kernel), s.scheduleGroup(c.kernel), s.scheduleDepth(c.kernel, std::max<int64_t>(depth, 1));
   Epilogue epilogue(c, op);
@@ -31,8 +31,8 @@ LogicalResult emitPackedMatMul(KernelCode &c, Operation *raw) {
   RowsProblem p;
   p.a = c.address(op.getA()), p.b = c.address(op.getB()), p.out = c.result(0);
   p.bias = op.getBias() ? c.address(op.getBias()) : Value();
-  p.rowBytes = c.n(depth * bytes), p.depth = c.n(depth), p.type = type;
-  p.panelBytes = c.n(depth * p.type.bytes());
+  p.rowBytes = c.n(depth * bytes), p.depth = c.n(depth);
+  p.panelBytes = c.n(depth * type.bytes());
   p.outRowBytes = c.n(n * bytes), p.outPanelBytes = c.n(type.resultBytes());
   p.mask = n % kLanes ? c.lanesBelow(c.n(n % kLanes), kLanes) : Value();
   p.outOffset = c.n(0);
@@ -47,7 +47,7 @@ LogicalResult emitPackedMatMul(KernelCode &c, Operation *raw) {
     Value from = c.mul(group, s.groupPanels), to = c.min(c.add(from, s.groupPanels), c.n(panels));
     return RowsEmitter::Group{p, from, to};
   };
-  RowsEmitter(c, epilogue, s).emitGroups(groupAt, c.n(groups), groups, rows, c.n(panels), p.type, depth);
+  RowsEmitter(c, epilogue, s).emitGroups(groupAt, c.n(groups), groups, rows, c.n(panels), depth);
   return success();
 }
 

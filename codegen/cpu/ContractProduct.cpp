@@ -143,7 +143,7 @@ void Product::packGroup(RowsProblem &p, Value from, Value to) {
 }
 
 void Product::chooseSchedule() {
-  RowsSchedule &s = schedule.emplace(c, constantOf(y[batch]), knownPanels, constantOf(a.dims.back()), 1, 32, type);
+  RowsSchedule &s = schedule.emplace(c, constantOf(y[batch]), knownPanels, constantOf(a.dims.back()), 1, type);
   inPlace = s.rows && *s.rows <= kRowsInPlace && Code::constant(b.strides.back()) == 1;
   s.depthBlock = 0;  // a group's panels are packed for the whole depth
   if (inPlace) {
@@ -159,7 +159,6 @@ void Product::multiply(Value problem, Value from, Value to) {
   Value rows = ySizes[batch], columns = ySizes[batch + 1];
   Code::Values index = unravel(c, problem, ArrayRef(ySizes).take_front(batch));
   RowsProblem p;
-  p.type = type;
   p.a = matrix(a, index), p.b = matrix(b, index), p.distances = op.getDistances();
   if (inPlace)
     p.panelBytes = c.n(type.resultBytes()), p.stepBytes = c.mul(b.strides[b.strides.size() - 2], type.numberBytes());

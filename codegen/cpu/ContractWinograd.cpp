@@ -129,9 +129,9 @@ Winograd::Winograd(KernelCode &code, onnx::PackedWinogradConvOp op)
 void Winograd::chooseRows() {
   constexpr int64_t rowsOfUnknown = 8;
   if (wholeChunks) {
-    rows.emplace(c, tiles, panels, depth, kLanes);
+    rows.emplace(c, tiles, panels, depth, kLanes, PanelType());
   } else {
-    rows.emplace(c, std::nullopt, panels, depth, kLanes, rowsOfUnknown);
+    rows.emplace(c, std::nullopt, panels, depth, kLanes, PanelType(), rowsOfUnknown);
     rows->wholeTiles = true;
     tiles = llvm::divideCeil(tiles, rows->tile.rows) * rows->tile.rows;
   }

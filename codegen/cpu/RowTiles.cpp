@@ -18,8 +18,8 @@ static constexpr int64_t kLeastUnknownRows = 64;  // of the run, that tiles gain
 // depth.
 static int64_t pairsOfCall(int64_t steps) { return floatIsOnePart(steps) ? 1 : 16; }
 
-bool RowsEmitter::gainsByTiles(PanelType type, int64_t steps) const {
-  if (!c.mayHaveTiles || type.element == PanelType::F64)
+bool RowsEmitter::gainsByTiles(int64_t steps) const {
+  if (!c.mayHaveTiles || s.type.element == PanelType::F64)
     return false;
   // Cycles for a row: two FMAs each; six products of digits, a cycle each at a lower frequency, as many for a tile that has fewer rows,
   // digits of the row and its share of those of panels, a trip of its sums. Measured, tiles take some 1.3 times as long as that says.
@@ -67,7 +67,7 @@ void RowsEmitter::finishSums(const RowsProblem &p, Value sums, Value firstRow, V
 }
 
 void RowsEmitter::emitTiles(llvm::function_ref<Group(Value)> groupAt, Value groups, int64_t alike, Value rows, Value panels,
-                            PanelType panelType, int64_t steps) {
+                            int64_t steps) {
   static constexpr StringLiteral names[] = {"onnxc_float_tiles_F32", "onnxc_float_tiles_BF16", "onnxc_float_tiles_F16",
                                             "onnxc_float_tiles_I8"};
   Value strips = c.ceilDiv(rows, floatStrip(steps)), stripRows = c.ceilDiv(rows, strips), pairs = c.ceilDiv(panels, 2);
@@ -84,8 +84,8 @@ void RowsEmitter::emitTiles(llvm::function_ref<Group(Value)> groupAt, Value grou
       Value from = c.mul(pair, 2), to = c.min(c.add(from, 2 * pairsOfCall(steps)), most);
       Value again = floatIsOnePart(steps) ? c.less(low, pair) : c.flag(false), behind = floatIsOnePart(steps) ? c.sub(most, to) : c.n(0);
       Value blockBytes = p.blockBytes ? p.blockBytes : c.n(kPanelBytes), depth = p.blockBytes ? c.mul(p.depth, kLanes) : p.depth;
-      assert(!p.distances && size_t(panelType.element) < std::size(names) && "no kernel of tiles");
-      c.callLibrary(names[panelType.element],
+      assert(!p.distances && size_t(s.type.element) < std::size(names) && "no kernel of tiles");
+      c.callLibrary(names[s.type.element],
                     {c.at(p.a, c.mul(row, p.rowBytes)), p.rowBytes, blockBytes, c.sub(endRow, row), depth,
                      c.at(p.b, c.mul(from, p.panelBytes)), p.panelBytes, c.sub(to, from), behind,
                      arith::ExtUIOp::create(c.b, c.loc, c.i64, again), c.scratch, sums,

@@ -20,7 +20,7 @@ static constexpr int64_t kHidingSums = 8, kSmallRows = 4;  // sums that just hid
 int64_t lastBlockSteps(int64_t channels) { return llvm::alignTo((channels - 1) % kLanes + 1, 4); }
 
 RowsSchedule::RowsSchedule(KernelCode &code, std::optional<int64_t> rows, std::optional<int64_t> panels, std::optional<int64_t> depth,
-                           int64_t depthStep, int64_t most, PanelType type)
+                           int64_t depthStep, PanelType type, int64_t most)
     : rows(rows), panels(panels), type(type) {
   tile = scheduledTile(code.kernel, chooseTile(rows, panels.value_or(4), code, 0, most, type), rows, panels.value_or(8));
   chunkTiles = std::max<int64_t>(1, kChunkRows / tile.rows);
@@ -208,7 +208,7 @@ void RowsEmitter::tile(const RowsProblem &p, const Tile &t, Place at, Value pane
 // Steps from `from` on of the panels from `group` on.
 RowsEmitter::Pass RowsEmitter::passOf(const RowsProblem &p, Value from, Value group) {
   const RowsProblem &read = p.inMemory();
-  int64_t stepBytes = (p.blockBytes ? kLanes : 1) * read.type.bytes();
+  int64_t stepBytes = (p.blockBytes ? kLanes : 1) * s.type.bytes();
   Value own = c.at(read.b, c.mul(group, read.panelBytes)), next = p.nextB ? p.nextB : c.at(own, c.mul(c.n(s.groupPanels), read.panelBytes));
   Pass pass{s.depthBlock ? c.min(c.add(from, s.depthBlock), p.depth) : p.depth, c.at(own, c.mul(from, stepBytes)), next};
   if (s.depthBlock)
@@ -234,8 +234,7 @@ void RowsEmitter::emit(const RowsProblem &p, Value rows, Tiles tiles, Value pane
       panelTiles(panels, from, to, [&](Value panel, int64_t width) {
         Value down = c.div(c.sub(row, first), s.tile.rows), along = c.div(c.sub(panel, from), s.tile.panels);
         Value ahead = height < s.tile.rows - 1 ? Value() : linesAhead(p, pass, c.add(c.mul(down, across), along));
-        tile(read, Tile{c, height, width, p.type, p.inMemory().type, p.stepBytes, {}, p.distances}, {row, panel, ahead, own}, panels, k,
-             pass.to);
+        tile(read, Tile{c, height, width, typeOf(p), s.type, p.stepBytes, {}, p.distances}, {row, panel, ahead, own}, panels, k, pass.to);
       });
     });
   };
@@ -261,8 +260,8 @@ void RowsEmitter::emitFew(const Group &g, Value rows, Value panels) {
       for (;; width /= 2) {
         Value whole = c.add(from, c.mul(c.div(c.sub(g.to, from), width), width));
         c.loop(from, whole, c.n(width), [&](Value panel) {
-          tile(g.p, Tile{c, height, width, g.p.type, g.p.type, g.p.stepBytes, {}, g.p.distances}, {c.n(0), panel, Value(), {}}, panels,
-               c.n(0), g.p.depth);
+          tile(g.p, Tile{c, height, width, s.type, s.type, g.p.stepBytes, {}, g.p.distances}, {c.n(0), panel, Value(), {}}, panels, c.n(0),
+               g.p.depth);
         });
         from = whole;
         if (least % width == 0)
@@ -274,7 +273,6 @@ void RowsEmitter::emitFew(const Group &g, Value rows, Value panels) {
 // The product over f32 copies of its panels, those of one pass at a time, which begin with the panels from `group` on.
 RowsProblem RowsEmitter::widened(const RowsProblem &p, Value group) const {
   RowsProblem wide = p;
-  wide.type = {};
   wide.stored = &p;
   wide.panelBytes = c.mul(s.depthBlock ? c.n(s.depthBlock) : p.depth, (p.blockBytes ? kLanes : 1) * kPanelBytes);
   wide.b = c.at(c.scratch, c.sub(c.n(0), c.mul(group, wide.panelBytes)));
@@ -290,7 +288,7 @@ RowsProblem RowsEmitter::widen(const RowsProblem &wide, Value from, Value to, Va
   c.loop(from, to, c.n(1), [&](Value panel) {
     Value source = c.at(p.b, c.mul(panel, p.panelBytes)), sink = c.at(read.b, c.mul(panel, wide.panelBytes));
     c.loop(c.mul(begin, unit), c.mul(end, unit), c.n(1),
-           [&](Value k) { c.store(p.type.load(c, c.at(source, c.mul(k, p.type.bytes()))), c.at(sink, c.mul(k, kPanelBytes))); });
+           [&](Value k) { c.store(s.type.load(c, c.at(source, c.mul(k, s.type.bytes()))), c.at(sink, c.mul(k, kPanelBytes))); });
   });
   return read;
 }
@@ -305,25 +303,25 @@ UnitLoop RowsSchedule::units(KernelCode &c, Value all, int64_t alike, int64_t st
 }
 
 void RowsEmitter::emitGroups(llvm::function_ref<Group(Value)> groupAt, Value groups, int64_t alike, Value rows, Value panels,
-                             PanelType type, int64_t steps) {
+                             int64_t steps) {
   auto eachPiece = [&](int64_t together, bool widens) {
     s.units(c, rows, together, steps).loop(c, [&](Value group, Value first, Value end) {
       Group g = groupAt(group);
       emit(widens ? widened(g.p, g.from) : g.p, rows, {first, end}, panels, g.from, g.to);
     });
   };
-  auto direct = [&] { eachPiece(type.isNarrow() ? 1 : alike, /*widens=*/false); };  // of few rows where panels are narrow
+  auto direct = [&] { eachPiece(s.type.isNarrow() ? 1 : alike, /*widens=*/false); };  // of few rows where panels are narrow
   int64_t scratch = 0;
   auto inVectors = [&] {
-    if (!type.isNarrow() || (s.rows && *s.rows < s.widenRows()))
+    if (!s.type.isNarrow() || (s.rows && *s.rows < s.widenRows()))
       return direct();
     scratch = s.groupPanels * steps * kPanelBytes;  // at most
     c.when(s.rows ? c.flag(false) : c.less(rows, c.n(s.widenRows())), direct, [&] { eachPiece(alike, /*widens=*/true); });
   };
   auto many = [&] {
-    if (!gainsByTiles(type, steps))
+    if (!gainsByTiles(steps))
       return inVectors();
-    c.when(canTile(rows), [&] { emitTiles(groupAt, groups, alike, rows, panels, type, steps); }, inVectors);
+    c.when(canTile(rows), [&] { emitTiles(groupAt, groups, alike, rows, panels, steps); }, inVectors);
     scratch = std::max(scratch, tilesScratch(steps));
   };
   auto few = [&] {  // each unit is a group
@@ -358,8 +356,7 @@ RowsProblem pointwiseRows(KernelCode &c, onnx::PackedConvOp op, Value n, Value g
   int64_t panels = w[0] / op.getGroup(), blocks = w[1];
   Value firstPanel = c.mul(group, panels), planeBytes = c.mul(c.mul(y[2], y[3]), 64);
   RowsProblem p;
-  p.type = PanelType::of(onnx::elementType(op.getW()));
-  p.panelBytes = c.n(blocks * kLanes * p.type.bytes());
+  p.panelBytes = c.n(blocks * kLanes * PanelType::of(onnx::elementType(op.getW())).bytes());
   p.a = c.at(c.address(op.getX()), c.mul(c.add(c.mul(n, x[1]), firstBlock(c, op, group, x[1])), planeBytes));
   p.b = c.at(c.address(op.getW()), c.mul(firstPanel, p.panelBytes));
   p.outOffset = c.mul(c.add(c.mul(n, y[1]), firstPanel), planeBytes);

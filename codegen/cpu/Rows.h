@@ -12,7 +12,6 @@ namespace onnxc {
 struct RowsProblem {
   using Value = mlir::Value;
   Value a, b, out;                                            // first byte of each
-  PanelType type = {};                                        // of b
   const RowsProblem *stored = nullptr;                        // whose panels `b` is a widened copy of
   Value rowBytes;                                             // from one row of A to the next
   Value blockBytes;                                           // from 16 k to the next 16; null: k are side by side
@@ -34,13 +33,13 @@ struct RowsProblem {
 struct RowsSchedule {
   TileShape tile;
   std::optional<int64_t> rows, panels;                      // where they are known
+  PanelType type;                                           // of the panels where they are stored
   int64_t chunkTiles = 1, groupPanels = 1, depthBlock = 0;  // in tiles, panels, steps of `depth`
   bool wholeTiles = false;                                  // unknown rows are a multiple of a tile's
-  PanelType type;                                           // of the panels
   bool oneProblem = false;                                  // of all groups: so few rows meet the panels of several at once
   // `most`: rows of a tile.
   RowsSchedule(KernelCode &code, std::optional<int64_t> rows, std::optional<int64_t> panels, std::optional<int64_t> depth,
-               int64_t depthStep, int64_t most = 32, PanelType type = {});
+               int64_t depthStep, PanelType type, int64_t most = 32);
   // Replaces the cost model's units by those of the kernel's schedule (Schedule.h).
   void scheduleChunk(kernel::FuncOp kernel) { chunkTiles = scheduled(kernel, "chunk", chunkTiles); }
   void scheduleGroup(kernel::FuncOp kernel);
@@ -77,20 +76,18 @@ public:
     RowsProblem p;
     Value from, to;
   };
-  // The kernel's units: all row tiles of one of `groups` groups, then of the next, whose panels of `type` have `steps` each; `alike` groups
+  // The kernel's units: all row tiles of one of `groups` groups, then of the next, whose panels have `steps` each; `alike` groups
   // have the same rows, of which those that are near meet all of them. Narrow panels are widened pass by pass where there are many rows.
-  void emitGroups(llvm::function_ref<Group(Value group)> groupAt, Value groups, int64_t alike, Value rows, Value panels, PanelType type,
-                  int64_t steps);
+  void emitGroups(llvm::function_ref<Group(Value group)> groupAt, Value groups, int64_t alike, Value rows, Value panels, int64_t steps);
 
 private:
   bool hasFew() const;
   void emitFew(const Group &g, Value rows, Value panels);
   // On tiles of bf16 (RowTiles.cpp), which a processor may have.
-  bool gainsByTiles(PanelType type, int64_t steps) const;
+  bool gainsByTiles(int64_t steps) const;
   int64_t tilesScratch(int64_t steps) const;
   Value canTile(Value rows);
-  void emitTiles(llvm::function_ref<Group(Value group)> groupAt, Value groups, int64_t alike, Value rows, Value panels, PanelType panelType,
-                 int64_t steps);
+  void emitTiles(llvm::function_ref<Group(Value group)> groupAt, Value groups, int64_t alike, Value rows, Value panels, int64_t steps);
   void finishSums(const RowsProblem &p, Value sums, Value firstRow, Value endRow, Value panels, Value from, Value to);
   // The rows [begin, end) of a tile are its own; others are computed, those from `end` on as the last row, and dropped. Null: no bound.
   struct Own {
@@ -108,6 +105,8 @@ private:
   struct Pass {
     Value to, here, next;
   };
+  // Of what `b` points to.
+  PanelType typeOf(const RowsProblem &p) const { return p.stored ? PanelType{} : s.type; }
   Pass passOf(const RowsProblem &p, Value from, Value group);
   Value linesAhead(const RowsProblem &p, const Pass &pass, Value tile) const;
   RowsProblem widened(const RowsProblem &p, Value group) const;
