@@ -224,13 +224,13 @@ static bool isConvolved(Value v) {
   return false;
 }
 
-// Whether neighbouring frames of `x` are read as if they were one image's: of blocks that hold the channels of a frame, or, of channels
-// that no convolution made, where they lie.
-static bool readsFrames(const Frames &f, Value x) {
+// Whether neighbouring frames are read as if they were one image's: of blocks that hold the channels of a frame, or, of channels that no
+// convolution made, where they lie. `convolved`: isConvolved of them.
+static bool readsFrames(const Frames &f, bool convolved) {
   // Each result meets some frame, also where there are none: kernels of whole blocks store with the last one.
   bool meetsOne = std::max(f.pads[0], f.pads[3]) < f.depth && (!f.x.isDynamicDim(2) || axisOf(f).more() < f.strides[0]);
   // To few results of stride 1 the kernel that has pixels in its lanes is faster.
-  bool plain = onnx::leavesLanes(f.depth * f.channels) && (f.outputs > kNarrowResults || f.strides[2] > 1) && !isConvolved(x);
+  bool plain = onnx::leavesLanes(f.depth * f.channels) && (f.outputs > kNarrowResults || f.strides[2] > 1) && !convolved;
   return f.depthwise || (f.group == 1 && f.depth > 1 && f.dilations[0] == 1 && meetsOne && (onnx::fillsBlocks(f.channels) || plain));
 }
 
@@ -249,7 +249,7 @@ static LogicalResult convOverTime(onnx::ConvOp op, PatternRewriter &rewriter) {
   if (strides[1] != 1 || strides[2] != 1 || pads[1] || pads[2] || pads[4] || pads[5])
     return rewriter.notifyMatchFailure(op, "skips pixels or pads frames");
   auto f = constantFloats(op.getW()) && biasOf(op.getB()) ? framesOf(op) : std::nullopt;
-  if (f && readsFrames(*f, op.getX()) && isConvolved(op.getX()))
+  if (f && isConvolved(op.getX()) && readsFrames(*f, /*convolved=*/true))
     return rewriter.notifyMatchFailure(op, "reads frames where they lie in blocks");
   GraphBuilder g{rewriter, op.getLoc()};
   bool isKnown = !x.isDynamicDim(3) && !x.isDynamicDim(4);
@@ -305,7 +305,7 @@ static LogicalResult convFrames(onnx::ConvOp op, PatternRewriter &rewriter) {
   if (!weights || weights->empty())
     return rewriter.notifyMatchFailure(op, "not over frames with constant weights");
   constexpr int64_t mostApart = 32;
-  bool reads = readsFrames(*f, op.getX());
+  bool reads = readsFrames(*f, isConvolved(op.getX()));
   if (!reads && f->group > 1 && f->depth > mostApart)
     return rewriter.notifyMatchFailure(op, "more taps in groups than are worth a convolution each");
   GraphBuilder g{rewriter, op.getLoc()};
