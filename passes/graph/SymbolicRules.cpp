@@ -142,6 +142,15 @@ FailureOr<AffineExpr> ShapeOp::same(AffineExpr a, AffineExpr b, const Twine &wha
   return cb ? b : a;
 }
 
+LogicalResult ShapeOp::divides(StringRef attribute, AffineExpr size, StringRef what) {
+  int64_t parts = intAttr(attribute);
+  if (parts < 1)
+    return error() << attribute << " is " << parts << ", it must be positive";
+  if (auto n = known(size); n && *n % parts)
+    return error() << attribute << " " << parts << " does not divide " << what << ", which is " << *n;
+  return success();
+}
+
 LogicalResult ShapeOp::oneForEach(ArrayRef<unsigned> operands, AffineExpr count, StringRef what, bool batched) {
   auto wanted = known(count);
   for (unsigned i : operands) {

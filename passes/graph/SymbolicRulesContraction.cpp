@@ -214,12 +214,18 @@ static LogicalResult einsum(ShapeOp &o) {
 // --- attention ---
 
 static LogicalResult attention(ShapeOp &o) {
+  if (o.rank(0) < 3 || o.rank(1) != o.rank(0) || o.rank(2) != o.rank(0))
+    return o.error() << "Q, K and V have " << o.rank(0) << ", " << o.rank(1) << " and " << o.rank(2) << " axes; 3 or 4 each are needed";
   bool packed = o.rank(0) == 3;
   AffineExpr qHeads = packed ? o.c(o.intAttr("q_num_heads", 1)) : o.dim(0, 1);
   AffineExpr kvHeads = packed ? o.c(o.intAttr("kv_num_heads", 1)) : o.dim(1, 1);
   int64_t seq = packed ? 1 : 2, last = packed ? 2 : 3;
-  if (o.rank(0) < 3 || o.rank(1) != o.rank(0) || o.rank(2) != o.rank(0))
-    return o.error() << "Q, K and V have " << o.rank(0) << ", " << o.rank(1) << " and " << o.rank(2) << " axes; 3 or 4 each are needed";
+  if (packed && (failed(o.divides("q_num_heads", o.dim(0, last), "the last size of Q")) ||
+                 failed(o.divides("kv_num_heads", o.dim(1, last), "the last size of K")) ||
+                 failed(o.divides("kv_num_heads", o.dim(2, last), "the last size of V"))))
+    return failure();
+  if (auto q = known(qHeads), kv = known(kvHeads); q && kv && *kv && *q % *kv)
+    return o.error() << "the " << *q << " heads of Q are no multiple of the " << *kv << " of K";
   AffineExpr headK = packed ? o.s.floorDiv(o.dim(1, last), kvHeads) : o.dim(1, last);
   AffineExpr headV = packed ? o.s.floorDiv(o.dim(2, last), kvHeads) : o.dim(2, last);
   AffineExpr total = o.in(4) ? o.s.add(o.dim(4, 2), o.dim(1, seq)) : o.dim(1, seq);
@@ -242,10 +248,20 @@ static LogicalResult linearAttention(ShapeOp &o) {
   AffineExpr q = o.c(o.intAttr("q_num_heads", 1)), kv = o.c(o.intAttr("kv_num_heads", 1));
   if (o.rank(0) != 3 || o.rank(1) != 3 || o.rank(2) != 3)
     return o.error() << "query, key and value need 3 axes";
+  if (failed(o.divides("q_num_heads", o.dim(0, 2), "the last size of the query")) ||
+      failed(o.divides("kv_num_heads", o.dim(1, 2), "the last size of the key")) ||
+      failed(o.divides("kv_num_heads", o.dim(2, 2), "the last size of the value")) || failed(o.divides("kv_num_heads", q, "q_num_heads")))
+    return failure();
   AffineExpr dk = o.s.floorDiv(o.dim(1, 2), kv), dv = o.s.floorDiv(o.dim(2, 2), kv);
   if (failed(o.set(0, {o.dim(0, 0), o.dim(0, 1), o.s.mul(q, dv)})))
     return failure();
   return o.set(1, {o.dim(0, 0), kv, dk, dv});
+}
+
+static LogicalResult rotaryEmbedding(ShapeOp &o) {
+  if (o.rank(0) == 3 && failed(o.divides("num_heads", o.dim(0, 2), "the last size of X")))
+    return failure();
+  return likeFirst(o);
 }
 
 static LogicalResult flexAttention(ShapeOp &o) {
@@ -333,7 +349,7 @@ void addContractionRules(ShapeRules &rules) {
   rules["Einsum"] = einsum;
   rules["Attention"] = attention;
   rules["LinearAttention"] = linearAttention;
-  rules["RotaryEmbedding"] = likeFirst;
+  rules["RotaryEmbedding"] = rotaryEmbedding;
   rules["preview.FlexAttention"] = flexAttention;
   rules["RNN"] = rules["GRU"] = rules["LSTM"] = rules["ms.DynamicQuantizeLSTM"] = recurrent;
 }

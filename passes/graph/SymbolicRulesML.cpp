@@ -19,6 +19,31 @@ static int64_t entries(ShapeOp &o, ArrayRef<StringRef> names) {
   return 0;
 }
 
+static AffineExpr columns(ShapeOp &o) { return o.s.product(o.dims(0).drop_front(o.rank(0) > 1)); }
+
+// A list attribute has one entry, or none, or one for each column of the input, where their number is known.
+static LogicalResult oneForEachColumn(ShapeOp &o, StringRef attribute) {
+  int64_t given = entries(o, {attribute});
+  if (auto n = known(columns(o)); n && given > 1 && given != *n)
+    return o.error() << attribute << " has " << given << " entries, 1 or one for each of the " << *n << " columns is needed";
+  return success();
+}
+// List attributes that run side by side.
+static LogicalResult equalLists(ShapeOp &o, ArrayRef<StringRef> names) {
+  int64_t wanted = entries(o, {names[0]});
+  for (StringRef name : names.drop_front())
+    if (int64_t given = entries(o, {name}); given != wanted)
+      return o.error() << name << " has " << given << " entries, " << names[0] << " has " << wanted;
+  return success();
+}
+
+static LogicalResult scaler(ShapeOp &o) {
+  return success(succeeded(oneForEachColumn(o, "offset")) && succeeded(oneForEachColumn(o, "scale")) && succeeded(likeFirst(o)));
+}
+static LogicalResult imputer(ShapeOp &o) {
+  bool reals = isa<FloatType>(onnx::elementType(o.in(0)));
+  return failed(oneForEachColumn(o, reals ? "imputed_value_floats" : "imputed_value_int64s")) ? failure() : likeFirst(o);
+}
 static LogicalResult arrayFeatureExtractor(ShapeOp &o) {
   Dims dims(o.dims(0).drop_back(o.rank(0) ? 1 : 0));
   if (dims.empty())
@@ -47,6 +72,9 @@ static LogicalResult classes(ShapeOp &o, int64_t columns) {
   return success(succeeded(o.set(0, {rows(o)})) && succeeded(o.set(1, {rows(o), o.c(columns)})));
 }
 static LogicalResult linearClassifier(ShapeOp &o) {
+  int64_t given = entries(o, {"coefficients"}), intercepts = entries(o, {"intercepts"});
+  if (auto each = known(columns(o)); each && *each && (intercepts ? given / *each < intercepts : given % *each != 0))
+    return o.error() << "coefficients has " << given << " entries, one for each of the " << *each << " columns is needed for each class";
   int64_t n = entries(o, {"classlabels_strings", "classlabels_ints", "intercepts"});
   return classes(o, n ? n : 1);
 }
@@ -57,13 +85,27 @@ static LogicalResult svmClassifier(ShapeOp &o) {
   int64_t columns = pairs ? n * (n - 1) / 2 : n;
   return classes(o, pairs && columns == 1 ? 2 : columns);
 }
+// The lists of nodes, and those of what leaves give, whose names begin with `prefix`.
+static LogicalResult treeLists(ShapeOp &o, const std::string &prefix) {
+  return success(succeeded(equalLists(o, {"nodes_nodeids", "nodes_treeids", "nodes_featureids", "nodes_modes", "nodes_truenodeids",
+                                          "nodes_falsenodeids"})) &&
+                 succeeded(equalLists(o, {prefix + "ids", prefix + "nodeids", prefix + "treeids"})));
+}
 static LogicalResult treeClassifier(ShapeOp &o) {
+  if (failed(treeLists(o, "class_")))
+    return failure();
   return classes(o, std::max<int64_t>(entries(o, {"classlabels_strings", "classlabels_int64s"}), 1));
 }
-static LogicalResult classScores(ShapeOp &o) { return classes(o, o.intAttr("columns")); }
-static LogicalResult targets(ShapeOp &o) {
-  return o.set(0, {rows(o), o.c(o.intAttr(onnx::opName(o.op) == "ml.LinearRegressor" ? "targets" : "n_targets", 1))});
+static LogicalResult linearRegressor(ShapeOp &o) {
+  int64_t given = entries(o, {"coefficients"}), n = o.intAttr("targets", 1);
+  if (auto each = known(columns(o)); each && (*each ? given % *each != 0 || given / *each != n : given != 0))
+    return o.error() << "coefficients has " << given << " entries, one for each of the " << *each
+                     << " columns is needed for each target, of " << n;
+  return o.set(0, {rows(o), o.c(n)});
 }
+static LogicalResult classScores(ShapeOp &o) { return classes(o, o.intAttr("columns")); }
+static LogicalResult targets(ShapeOp &o) { return o.set(0, {rows(o), o.c(o.intAttr("n_targets", 1))}); }
+static LogicalResult treeRegressor(ShapeOp &o) { return failed(treeLists(o, "target_")) ? failure() : targets(o); }
 static LogicalResult svmRegressor(ShapeOp &o) { return o.set(0, {rows(o), o.c(1)}); }
 
 static LogicalResult oneHotEncoder(ShapeOp &o) {
@@ -74,16 +116,20 @@ static LogicalResult oneHotEncoder(ShapeOp &o) {
 static LogicalResult nothing(ShapeOp &) { return success(); }
 
 void addMLRules(ShapeRules &rules) {
-  for (const char *name : {"ml.Binarizer", "ml.CategoryMapper", "ml.Imputer", "ml.LabelEncoder", "ml.Normalizer", "ml.Scaler"})
+  for (const char *name : {"ml.Binarizer", "ml.CategoryMapper", "ml.LabelEncoder", "ml.Normalizer"})
     rules[name] = likeFirst;
   rules["ml.ArrayFeatureExtractor"] = arrayFeatureExtractor;
   rules["ml.CastMap"] = castMap;
   rules["ml.DictVectorizer"] = dictVectorizer;
+  rules["ml.Imputer"] = imputer;
   rules["ml.FeatureVectorizer"] = featureVectorizer;
   rules["ml.LinearClassifier"] = linearClassifier;
   rules["ml.SVMClassifier"] = svmClassifier;
   rules["ml.TreeEnsembleClassifier"] = treeClassifier;
-  rules["ml.LinearRegressor"] = rules["ml.TreeEnsembleRegressor"] = rules["ml.TreeEnsemble"] = targets;
+  rules["ml.LinearRegressor"] = linearRegressor;
+  rules["ml.Scaler"] = scaler;
+  rules["ml.TreeEnsembleRegressor"] = treeRegressor;
+  rules["ml.TreeEnsemble"] = targets;
   rules["ml.SVMRegressor"] = svmRegressor;
   rules["packed.ClassScores"] = classScores;
   rules["ml.OneHotEncoder"] = oneHotEncoder;

@@ -41,6 +41,8 @@ static LogicalResult multiHeadAttention(ShapeOp &o) {
     return failure();
   AffineExpr heads = o.c(o.intAttr("num_heads", 1)), batch = o.dim(0, 0), queries = o.dim(0, 1);
   bool packed = o.rank(0) == 5;
+  if (!packed && failed(o.divides("num_heads", o.dims(0).back(), "the last size of the query")))
+    return failure();
   AffineExpr hidden = packed ? o.s.mul(o.dim(0, 2), o.dim(0, 4)) : o.dims(0).back(), keys = queries;
   if (!packed && o.in(2)) {
     bool split = o.rank(2) == 4;
@@ -59,7 +61,7 @@ static LogicalResult multiHeadAttention(ShapeOp &o) {
 static LogicalResult groupQueryAttention(ShapeOp &o) {
   if (failed(hasAxes(o, 0, "query", {3})) || failed(hasAxes(o, 1, "key", {3})) || failed(hasAxes(o, 2, "value", {3})) ||
       failed(hasAxes(o, 3, "past_key", {4})) || failed(hasAxes(o, 4, "past_value", {4})) || failed(isPositive(o, "num_heads")) ||
-      failed(isPositive(o, "kv_num_heads")))
+      failed(isPositive(o, "kv_num_heads")) || failed(o.divides("kv_num_heads", o.c(o.intAttr("num_heads", 1)), "num_heads")))
     return failure();
   int64_t q = o.intAttr("num_heads", 1), kv = o.intAttr("kv_num_heads", 1);
   bool packed = !o.in(1);

@@ -44,6 +44,17 @@ def indirect_cache(folder):
     return microsoft(folder, "MultiHeadAttention", [(2, 1, 16), (2, 1, 16), (2, 1, 16), None, None, None, (2, 4, 6, 4), (2, 4, 6, 4), None, (1, 2, 6)], num_heads=4)
 
 
+@case(1, r"fused .*num_heads 5 does not divide the last size of the query, which is 16$")
+def heads_of_no_size(folder):
+    return microsoft(folder, "MultiHeadAttention", [(2, 1, 16), (2, 1, 16), (2, 1, 16)], num_heads=5)
+
+
+@case(1, r"fused .*kv_num_heads 2 does not divide num_heads, which is 3$")
+def heads_of_no_groups(folder):
+    ints = {5: TensorProto.INT32, 6: TensorProto.INT32}
+    return microsoft(folder, "GroupQueryAttention", [(1, 4, 24), (1, 4, 16), (1, 4, 16), None, None, (1,), (1,)], ints, num_heads=3, kv_num_heads=2)
+
+
 @case(1, r"fused .*has attribute 'past_present_share_buffer' and no input 'past_sequence_length'")
 def shared_buffer(folder):
     return microsoft(folder, "Attention", [(2, 1, 16), (16, 48), (48,), None, (2, 2, 4, 5, 4)], num_heads=4, past_present_share_buffer=1)

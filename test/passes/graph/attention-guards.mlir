@@ -14,15 +14,15 @@ func.func @window(%q: tensor<1x3x16xf32>, %k: tensor<1x3x8xf32>) -> (tensor<1x3x
 
 // -----
 
-// Heads that do not divide the width, another precision of the softmax, and doubles.
+// A width that only the run knows, another precision of the softmax, and doubles.
 // CHECK-LABEL: @other_heads
 // CHECK-NOT: packed.Attention
 // CHECK: return
-func.func @other_heads(%q: tensor<1x3x16xf32>, %d: tensor<1x3x16xf64>) -> (tensor<1x3x16xf32>, tensor<1x3x16xf32>, tensor<1x3x16xf64>) {
-  %0 = "onnx.Attention"(%q, %q, %q) <{q_num_heads = 3 : i64, kv_num_heads = 3 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0>, resultSegmentSizes = array<i32: 1, 0, 0, 0>}> : (tensor<1x3x16xf32>, tensor<1x3x16xf32>, tensor<1x3x16xf32>) -> tensor<1x3x16xf32>
+func.func @other_heads(%q: tensor<1x3x16xf32>, %u: tensor<1x3x?xf32>, %d: tensor<1x3x16xf64>) -> (tensor<1x3x?xf32>, tensor<1x3x16xf32>, tensor<1x3x16xf64>) {
+  %0 = "onnx.Attention"(%u, %u, %u) <{q_num_heads = 4 : i64, kv_num_heads = 4 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0>, resultSegmentSizes = array<i32: 1, 0, 0, 0>}> : (tensor<1x3x?xf32>, tensor<1x3x?xf32>, tensor<1x3x?xf32>) -> tensor<1x3x?xf32>
   %1 = "onnx.Attention"(%q, %q, %q) <{softmax_precision = 10 : i64, q_num_heads = 4 : i64, kv_num_heads = 4 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0>, resultSegmentSizes = array<i32: 1, 0, 0, 0>}> : (tensor<1x3x16xf32>, tensor<1x3x16xf32>, tensor<1x3x16xf32>) -> tensor<1x3x16xf32>
   %2 = "onnx.Attention"(%d, %d, %d) <{q_num_heads = 4 : i64, kv_num_heads = 4 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0>, resultSegmentSizes = array<i32: 1, 0, 0, 0>}> : (tensor<1x3x16xf64>, tensor<1x3x16xf64>, tensor<1x3x16xf64>) -> tensor<1x3x16xf64>
-  return %0, %1, %2 : tensor<1x3x16xf32>, tensor<1x3x16xf32>, tensor<1x3x16xf64>
+  return %0, %1, %2 : tensor<1x3x?xf32>, tensor<1x3x16xf32>, tensor<1x3x16xf64>
 }
 
 // -----
@@ -97,14 +97,14 @@ func.func @multi_head(%all: tensor<1x3x2x3x4xf32>, %q: tensor<1x3x8xf32>, %kv: t
 
 // -----
 
-// Heads that do not divide the width, a bias with keys and values in one tensor, or causal behind a cache with other keys than queries.
+// A width that only the run knows, a bias with keys and values in one tensor, or causal behind a cache with other keys than queries.
 // CHECK-LABEL: @other_multi_heads
 // CHECK-COUNT-3: "onnx.ms.MultiHeadAttention"
 // CHECK-NOT: packed.Attention
 // CHECK: return
-func.func @other_multi_heads(%q: tensor<1x3x8xf32>, %kv: tensor<1x5x2x2x4xf32>, %b: tensor<24xf32>, %k: tensor<1x5x8xf32>, %past: tensor<1x2x7x4xf32>) -> (tensor<1x3x8xf32>, tensor<1x3x8xf32>, tensor<1x3x8xf32>) {
-  %0 = "onnx.ms.MultiHeadAttention"(%q, %q, %q) <{num_heads = 3 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0>, resultSegmentSizes = array<i32: 1, 0, 0, 0>}> : (tensor<1x3x8xf32>, tensor<1x3x8xf32>, tensor<1x3x8xf32>) -> tensor<1x3x8xf32>
+func.func @other_multi_heads(%q: tensor<1x3x8xf32>, %u: tensor<1x3x?xf32>, %kv: tensor<1x5x2x2x4xf32>, %b: tensor<24xf32>, %k: tensor<1x5x8xf32>, %past: tensor<1x2x7x4xf32>) -> (tensor<1x3x?xf32>, tensor<1x3x8xf32>, tensor<1x3x8xf32>) {
+  %0 = "onnx.ms.MultiHeadAttention"(%u, %u, %u) <{num_heads = 2 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0, 0, 0, 0>, resultSegmentSizes = array<i32: 1, 0, 0, 0>}> : (tensor<1x3x?xf32>, tensor<1x3x?xf32>, tensor<1x3x?xf32>) -> tensor<1x3x?xf32>
   %1 = "onnx.ms.MultiHeadAttention"(%q, %kv, %b) <{num_heads = 2 : i64, operandSegmentSizes = array<i32: 1, 1, 0, 1, 0, 0, 0, 0, 0, 0>, resultSegmentSizes = array<i32: 1, 0, 0, 0>}> : (tensor<1x3x8xf32>, tensor<1x5x2x2x4xf32>, tensor<24xf32>) -> tensor<1x3x8xf32>
   %2 = "onnx.ms.MultiHeadAttention"(%q, %k, %k, %past, %past) <{num_heads = 2 : i64, unidirectional = 1 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 1, 1, 0, 0>, resultSegmentSizes = array<i32: 1, 0, 0, 0>}> : (tensor<1x3x8xf32>, tensor<1x5x8xf32>, tensor<1x5x8xf32>, tensor<1x2x7x4xf32>, tensor<1x2x7x4xf32>) -> tensor<1x3x8xf32>
-  return %0, %1, %2 : tensor<1x3x8xf32>, tensor<1x3x8xf32>, tensor<1x3x8xf32>
+  return %0, %1, %2 : tensor<1x3x?xf32>, tensor<1x3x8xf32>, tensor<1x3x8xf32>
 }

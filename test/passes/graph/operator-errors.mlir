@@ -426,3 +426,75 @@ func.func @blocks_of_scales(%a0: tensor<2x3xf32>, %a1: tensor<2x3xf32>) -> tenso
   %r = "onnx.QuantizeLinear"(%a0, %a1) {axis = 1 : i64, block_size = 2 : i64} : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<*xui8>
   return %r : tensor<*xui8>
 }
+
+// -----
+
+func.func @attention_heads(%a0: tensor<1x3x4x8xf32>, %a1: tensor<1x2x4x8xf32>) -> tensor<*xf32> {
+  // expected-error @+1 {{Attention: the 3 heads of Q are no multiple of the 2 of K}}
+  %r:4 = "onnx.Attention"(%a0, %a1, %a1) {operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0>, resultSegmentSizes = array<i32: 1, 1, 1, 1>} : (tensor<1x3x4x8xf32>, tensor<1x2x4x8xf32>, tensor<1x2x4x8xf32>) -> (tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>)
+  return %r#0 : tensor<*xf32>
+}
+
+// -----
+
+func.func @attention_sizes(%a0: tensor<1x4x24xf32>, %a1: tensor<1x4x9xf32>) -> tensor<*xf32> {
+  // expected-error @+1 {{Attention: kv_num_heads 2 does not divide the last size of K, which is 9}}
+  %r:4 = "onnx.Attention"(%a0, %a1, %a1) {q_num_heads = 4 : i64, kv_num_heads = 2 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 0, 0, 0>, resultSegmentSizes = array<i32: 1, 1, 1, 1>} : (tensor<1x4x24xf32>, tensor<1x4x9xf32>, tensor<1x4x9xf32>) -> (tensor<*xf32>, tensor<*xf32>, tensor<*xf32>, tensor<*xf32>)
+  return %r#0 : tensor<*xf32>
+}
+
+// -----
+
+func.func @rotary(%a0: tensor<1x4x16xf32>, %a1: tensor<4x4xf32>) -> tensor<*xf32> {
+  // expected-error @+1 {{RotaryEmbedding: num_heads is 0, it must be positive}}
+  %r = "onnx.RotaryEmbedding"(%a0, %a1, %a1) : (tensor<1x4x16xf32>, tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<*xf32>
+  return %r : tensor<*xf32>
+}
+
+// -----
+
+func.func @scaler(%a0: tensor<?x4xf32>) -> tensor<*xf32> {
+  // expected-error @+1 {{ml.Scaler: offset has 3 entries, 1 or one for each of the 4 columns is needed}}
+  %r = "onnx.ml.Scaler"(%a0) {offset = array<f32: 1., 2., 3.>, scale = array<f32: 1.>} : (tensor<?x4xf32>) -> tensor<*xf32>
+  return %r : tensor<*xf32>
+}
+
+// -----
+
+func.func @imputer(%a0: tensor<?x4xi64>) -> tensor<*xi64> {
+  // expected-error @+1 {{ml.Imputer: imputed_value_int64s has 2 entries, 1 or one for each of the 4 columns is needed}}
+  %r = "onnx.ml.Imputer"(%a0) {imputed_value_int64s = array<i64: 1, 2>} : (tensor<?x4xi64>) -> tensor<*xi64>
+  return %r : tensor<*xi64>
+}
+
+// -----
+
+func.func @linear(%a0: tensor<?x4xf32>) -> tensor<*xf32> {
+  // expected-error @+1 {{ml.LinearRegressor: coefficients has 3 entries, one for each of the 4 columns is needed for each target, of 1}}
+  %r = "onnx.ml.LinearRegressor"(%a0) {coefficients = array<f32: 1., 2., 3.>} : (tensor<?x4xf32>) -> tensor<*xf32>
+  return %r : tensor<*xf32>
+}
+
+// -----
+
+func.func @classes(%a0: tensor<?x2xf32>) -> tensor<*xf32> {
+  // expected-error @+1 {{ml.LinearClassifier: coefficients has 3 entries, one for each of the 2 columns is needed for each class}}
+  %r:2 = "onnx.ml.LinearClassifier"(%a0) {coefficients = array<f32: 1., 2., 3.>, intercepts = array<f32: 0., 0.>, classlabels_ints = array<i64: 0, 1>} : (tensor<?x2xf32>) -> (tensor<*xi64>, tensor<*xf32>)
+  return %r#1 : tensor<*xf32>
+}
+
+// -----
+
+func.func @trees(%a0: tensor<?x2xf32>) -> tensor<*xf32> {
+  // expected-error @+1 {{ml.TreeEnsembleRegressor: nodes_featureids has 1 entries, nodes_nodeids has 2}}
+  %r = "onnx.ml.TreeEnsembleRegressor"(%a0) {nodes_nodeids = array<i64: 0, 1>, nodes_treeids = array<i64: 0, 0>, nodes_featureids = array<i64: 0>} : (tensor<?x2xf32>) -> tensor<*xf32>
+  return %r : tensor<*xf32>
+}
+
+// -----
+
+func.func @leaves(%a0: tensor<?x2xf32>) -> tensor<*xf32> {
+  // expected-error @+1 {{ml.TreeEnsembleClassifier: class_nodeids has 0 entries, class_ids has 1}}
+  %r:2 = "onnx.ml.TreeEnsembleClassifier"(%a0) {class_ids = array<i64: 0>} : (tensor<?x2xf32>) -> (tensor<*xi64>, tensor<*xf32>)
+  return %r#1 : tensor<*xf32>
+}
