@@ -1,11 +1,13 @@
-// FastSample.cpp: GridSample and DeformConv of f32. Where points read is worked out once for all channels, as tables of offsets and
-// weights; DeformConv multiplies the sampled columns by register tiles. Oracle: Vision.cpp, which also takes many dims and wide filters.
+// FastSample.cpp: GridSample of f32 and f64, DeformConv of f32. Where points read is worked out once for all channels, as tables of offsets
+// and weights; DeformConv multiplies the sampled columns by register tiles. Oracle: Vision.cpp, which also takes many dims and wide
+// filters.
 #include "runtime_stub/kernels/Parallel.h"
 #include "runtime_stub/kernels/Product.h"
 #include "runtime_stub/kernels/Sample.h"
 #include "runtime_stub/kernels/Window.h"
 
 extern "C" int32_t onnxc_k_GridSample_f32(const onnxc_args *a);
+extern "C" int32_t onnxc_k_GridSample_f64(const onnxc_args *a);
 extern "C" int32_t onnxc_k_DeformConv_f32(const onnxc_args *a);
 
 namespace onnxc {
@@ -13,9 +15,10 @@ namespace onnxc {
 constexpr int64_t kPoints = 128, kCombinations = 16, kColumnsPerPart = 512;
 
 // What some points read of any plane: offsets (negative: zero) and weights of each combination of taps.
+template <class T>
 struct Points {
   int32_t at[kCombinations][kPoints];
-  float weight[kCombinations][kPoints];
+  T weight[kCombinations][kPoints];
 };
 
 ONNXC_INLINE int64_t combinationsOf(int64_t taps, int64_t rank) {
@@ -26,7 +29,8 @@ ONNXC_INLINE int64_t combinationsOf(int64_t taps, int64_t rank) {
 }
 
 // Point i reads what `t` says, times `scale`.
-ONNXC_INLINE void putPoint(Points &p, const Taps &t, int64_t rank, int64_t i, double scale) {
+template <class T>
+ONNXC_INLINE void putPoint(Points<T> &p, const Taps &t, int64_t rank, int64_t i, double scale) {
   int64_t at[kCombinations] = {}, n = 1;
   double weight[kCombinations] = {scale};
   for (int64_t axis = 0; axis < rank; ++axis, n *= t.count)
@@ -37,7 +41,7 @@ ONNXC_INLINE void putPoint(Points &p, const Taps &t, int64_t rank, int64_t i, do
       }
   for (int64_t k = 0; k < n; ++k) {
     p.at[k][i] = int32_t(at[k]);
-    p.weight[k][i] = at[k] < 0 ? 0 : float(weight[k]);
+    p.weight[k][i] = at[k] < 0 ? 0 : T(weight[k]);
   }
 }
 
@@ -62,11 +66,15 @@ ONNXC_INLINE int32_t tapAt(bool align, int32_t i, int32_t end) {
 }
 
 // A normalised coordinate in places of its dim, without branches. As gridTaps has it.
-ONNXC_INLINE float placeOf(bool align, float n, int64_t dim) {
-  float where = float(align ? (double(n) + 1) / 2 * double(dim - 1) : ((double(n) + 1) * double(dim) - 1) / 2);
-  return where != where ? -1 : where < -1e9f ? -1e9f : where > 1e9f ? 1e9f : where;
+template <class G>
+ONNXC_INLINE G placeOf(bool align, G n, int64_t dim) {
+  G where = G(align ? (double(n) + 1) / 2 * double(dim - 1) : ((double(n) + 1) * double(dim) - 1) / 2);
+  return where != where ? -1 : where < G(-1e9) ? G(-1e9) : where > G(1e9) ? G(1e9) : where;
 }
-ONNXC_INLINE float clamped(float x, int64_t dim) { return x < 0 ? 0 : x > float(dim - 1) ? float(dim - 1) : x; }
+template <class G>
+ONNXC_INLINE G clamped(G x, int64_t dim) {
+  return x < 0 ? 0 : x > G(dim - 1) ? G(dim - 1) : x;
+}
 
 // The two taps around place x of a dim: plane offsets (-1: outside) and weights. Of Border and Reflection x is no place outside.
 template <Edge E, class T>
@@ -98,27 +106,27 @@ ONNXC_INLINE void cubicTaps(bool align, T x, int64_t dim, int64_t stride, int32_
 }
 
 // Point i reads the corners that the taps of a row and a column make, times `scale`: putPoint for two dims.
-template <int Taps>
-ONNXC_INLINE void putCorners(Points &p, int64_t i, const int32_t (&row)[Taps], const double (&down)[Taps], const int32_t (&column)[Taps],
+template <int Taps, class T>
+ONNXC_INLINE void putCorners(Points<T> &p, int64_t i, const int32_t (&row)[Taps], const double (&down)[Taps], const int32_t (&column)[Taps],
                              const double (&along)[Taps], double scale) {
   unroll<0, Taps * Taps>([&](auto k) {
     constexpr int right = k.value / Taps, below = k.value % Taps;
     bool outside = (row[below] | column[right]) < 0;
     p.at[k.value][i] = outside ? -1 : row[below] + column[right];
-    p.weight[k.value][i] = outside ? 0 : float(scale * down[below] * along[right]);
+    p.weight[k.value][i] = outside ? 0 : T(scale * down[below] * along[right]);
   });
 }
 
 // The tap of one coordinate of nearest sampling.
-template <Edge E>
-ONNXC_INLINE int32_t nearestTap(bool align, float n, int64_t dim, int64_t stride) {
-  float x = placeOf(align, n, dim);
+template <Edge E, class G>
+ONNXC_INLINE int32_t nearestTap(bool align, G n, int64_t dim, int64_t stride) {
+  G x = placeOf(align, n, dim);
   int32_t end = int32_t(dim), at;
   if constexpr (E == Edge::Reflection) {
-    at = int32_t(reflected(align, double(__builtin_rintf(x)), dim));
+    at = int32_t(reflected(align, double(__builtin_elementwise_rint(x)), dim));
     at = at < 0 ? 0 : at;
   } else {
-    at = int32_t(__builtin_rintf(E == Edge::Border ? clamped(x, dim) : x));
+    at = int32_t(__builtin_elementwise_rint(E == Edge::Border ? clamped(x, dim) : x));
   }
   if (E != Edge::Zeros)
     at = at < end ? at : end - 1;
@@ -126,8 +134,8 @@ ONNXC_INLINE int32_t nearestTap(bool align, float n, int64_t dim, int64_t stride
 }
 
 // Points of an image of two dims, sampled at the nearest place: putPoint for all of them side by side.
-template <Edge E>
-static void nearestPoints(bool align, const float *__restrict where, const int64_t *dims, Points &p, int64_t n) {
+template <Edge E, class T, class G>
+static void nearestPoints(bool align, const G *__restrict where, const int64_t *dims, Points<T> &p, int64_t n) {
   int64_t height = dims[0], width = dims[1];
   for (int64_t i = 0; i < n; ++i) {
     int32_t row = nearestTap<E>(align, where[2 * i + 1], height, width), column = nearestTap<E>(align, where[2 * i], width, 1);
@@ -137,9 +145,9 @@ static void nearestPoints(bool align, const float *__restrict where, const int64
 }
 
 // The taps of one coordinate: two of linear sampling, four of cubic.
-template <Edge E, int Taps>
-ONNXC_INLINE void tapsOf(bool align, float n, int64_t dim, int64_t stride, int32_t (&at)[Taps], double (&weight)[Taps]) {
-  float x = placeOf(align, n, dim);
+template <Edge E, int Taps, class G>
+ONNXC_INLINE void tapsOf(bool align, G n, int64_t dim, int64_t stride, int32_t (&at)[Taps], double (&weight)[Taps]) {
+  G x = placeOf(align, n, dim);
   auto taps = [&](auto place) {
     if constexpr (Taps == 2)
       linearTaps<E>(align, place, dim, stride, at, weight);
@@ -153,8 +161,8 @@ ONNXC_INLINE void tapsOf(bool align, float n, int64_t dim, int64_t stride, int32
 }
 
 // Points of an image of two dims, sampled between pixels: putPoint for all of them side by side.
-template <int Taps, Edge E>
-static void tapPoints(bool align, const float *__restrict where, const int64_t *dims, Points &p, int64_t n) {
+template <int Taps, Edge E, class T, class G>
+static void tapPoints(bool align, const G *__restrict where, const int64_t *dims, Points<T> &p, int64_t n) {
   int64_t height = dims[0], width = dims[1];
   for (int64_t i = 0; i < n; ++i) {
     int32_t row[Taps], column[Taps];
@@ -166,33 +174,34 @@ static void tapPoints(bool align, const float *__restrict where, const int64_t *
 }
 
 // Points of an image of two dims.
-template <Edge E>
-static void imagePoints(const GridMode &m, const float *where, const int64_t *dims, Points &p, int64_t n) {
-  auto points = m.nearest ? nearestPoints<E> : m.cubic ? tapPoints<4, E> : tapPoints<2, E>;
+template <Edge E, class T, class G>
+static void imagePoints(const GridMode &m, const G *where, const int64_t *dims, Points<T> &p, int64_t n) {
+  auto points = m.nearest ? nearestPoints<E, T, G> : m.cubic ? tapPoints<4, E, T, G> : tapPoints<2, E, T, G>;
   points(m.align, where, dims, p, n);
 }
 
 // `Finite`: the first pixel is, so that it adds nothing in place of those outside, whose weight is zero.
-template <int Combinations, bool Finite>
-static void sampleFrom(const Points &p, const float *__restrict plane, float *__restrict to, int64_t n) {
+template <int Combinations, bool Finite, class T>
+static void sampleFrom(const Points<T> &p, const T *__restrict plane, T *__restrict to, int64_t n) {
   for (int64_t i = 0; i < n; ++i) {
-    float sum = 0;
+    T sum = 0;
     unroll<0, Combinations>([&](auto k) {
       int32_t at = p.at[k.value][i];
-      float v = plane[at < 0 ? 0 : at];
-      sum = __builtin_fmaf(!Finite && at < 0 ? 0 : v, p.weight[k.value][i], sum);
+      T v = plane[at < 0 ? 0 : at];
+      sum = __builtin_elementwise_fma(!Finite && at < 0 ? T(0) : v, p.weight[k.value][i], sum);
     });
     to[i] = sum;
   }
 }
 
-template <int Combinations>
-static void samplePlane(const Points &p, const float *plane, float *to, int64_t n) {
+template <int Combinations, class T>
+static void samplePlane(const Points<T> &p, const T *plane, T *to, int64_t n) {
   bool finite = plane[0] * 0 == 0;
-  (finite ? sampleFrom<Combinations, true> : sampleFrom<Combinations, false>)(p, plane, to, n);
+  (finite ? sampleFrom<Combinations, true, T> : sampleFrom<Combinations, false, T>)(p, plane, to, n);
 }
 
-ONNXC_INLINE void samplePlane(const Points &p, int64_t combinations, const float *plane, float *to, int64_t n) {
+template <class T>
+ONNXC_INLINE void samplePlane(const Points<T> &p, int64_t combinations, const T *plane, T *to, int64_t n) {
   switch (combinations) {
   case 1:
     return samplePlane<1>(p, plane, to, n);
@@ -207,32 +216,41 @@ ONNXC_INLINE void samplePlane(const Points &p, int64_t combinations, const float
   }
 }
 
-// Units are blocks of points of one image.
+template <class T>
+static int32_t literalGridSample(const onnxc_args *a) {
+  return sizeof(T) == 8 ? onnxc_k_GridSample_f64(a) : onnxc_k_GridSample_f32(a);
+}
+
+// Units are blocks of points of one image. T: the image's type, G: the grid's.
+template <class T, class G>
 static int32_t gridSample(const onnxc_args *a) {
   const onnxc_tensor &x = a->in[0], &grid = a->in[1];
   GridMode m = gridMode(a);
   int64_t rank = x.rank - 2, plane = product(x.dims, 2, x.rank), taps = m.nearest ? 1 : m.cubic ? 4 : 2;
-  if (rank < 1 || rank > 3 || combinationsOf(taps, rank) > kCombinations || grid.dtype != ONNXC_F32 || plane > INT32_MAX)
-    return onnxc_k_GridSample_f32(a);
+  if (rank < 1 || rank > 3 || combinationsOf(taps, rank) > kCombinations || plane > INT32_MAX)
+    return literalGridSample<T>(a);
   int64_t points = product(grid.dims, 1, grid.rank - 1), channels = x.dims[1], blocks = (points + kPoints - 1) / kPoints;
   ONNXC_CHECK(grid.rank == x.rank && grid.dims[0] == x.dims[0] && grid.dims[grid.rank - 1] == rank, ONNXC_K_SHAPE);
   ONNXC_CHECK(onnxc_count(a->out[0]) == x.dims[0] * channels * points, ONNXC_K_SHAPE);
   ONNXC_CHECK(plane > 0 || onnxc_count(a->out[0]) == 0, ONNXC_K_SIZE);
-  const float *from = data<float>(x), *where = data<float>(grid);
-  float *to = mutableData<float>(a->out[0]);
+  const T *from = data<T>(x);
+  const G *where = data<G>(grid);
+  T *to = mutableData<T>(a->out[0]);
   const int64_t *dims = x.dims + 2;
   bool plain = rank == 2 && (!m.reflection || (dims[0] > 2 && dims[1] > 2));  // else taps may be reflected twice
   return parallelFor(a, plane ? x.dims[0] * blocks : 0, grainOf(kPoints * (channels * 4 + 64)), [=](int64_t begin, int64_t end) {
-    Points p;
+    Points<T> p;
     Taps t;
     t.count = taps;
     int64_t strides[3];
     contiguous(dims, rank, strides);
     for (int64_t u = begin; u < end; ++u) {
       int64_t image = u / blocks, first = u % blocks * kPoints, n = minOf(kPoints, points - first);
-      const float *at = where + (image * points + first) * rank;
+      const G *at = where + (image * points + first) * rank;
       if (plain)
-        (m.border ? imagePoints<Edge::Border> : m.reflection ? imagePoints<Edge::Reflection> : imagePoints<Edge::Zeros>)(m, at, dims, p, n);
+        (m.border       ? imagePoints<Edge::Border, T, G>
+         : m.reflection ? imagePoints<Edge::Reflection, T, G>
+                        : imagePoints<Edge::Zeros, T, G>)(m, at, dims, p, n);
       for (int64_t i = 0; i < n && !plain; ++i, at += rank) {
         for (int64_t d = 0; d < rank; ++d)  // a grid point lists x first, dims list it last
           gridTaps(m, double(at[rank - 1 - d]), dims[d], strides[d], t, d);
@@ -243,6 +261,12 @@ static int32_t gridSample(const onnxc_args *a) {
     }
     return 0;
   });
+}
+
+template <class T>
+static int32_t gridSample(const onnxc_args *a) {
+  int32_t grid = a->in[1].dtype;
+  return grid == ONNXC_F32 ? gridSample<T, float>(a) : grid == ONNXC_F64 ? gridSample<T, double>(a) : literalGridSample<T>(a);
 }
 
 // The operands of a DeformConv of one image.
@@ -256,7 +280,7 @@ struct Deformed {
 ONNXC_INLINE double deformedPlace(double x) { return x == x && __builtin_fabs(x) < 1e9 ? x : -9; }
 
 // Samples of tap `tap` of offset group `g` at result points [first, first + n), n at most kPoints, of an image of two dims.
-static void deformImagePoints(const Deformed &d, int64_t g, int64_t tap, int64_t first, int64_t n, Points &p) {
+static void deformImagePoints(const Deformed &d, int64_t g, int64_t tap, int64_t first, int64_t n, Points<float> &p) {
   int64_t field = g * d.taps + tap, height = d.w.in[0], width = d.w.in[1], stride = d.w.stride[1];
   int64_t top = tap / d.w.kernel[1] * d.w.dilation[0] - d.w.begin[0], left = tap % d.w.kernel[1] * d.w.dilation[1] - d.w.begin[1];
   const float *down = d.offset + field * 2 * d.points, *along = down + d.points, *mask = d.mask ? d.mask + field * d.points : nullptr;
@@ -276,7 +300,7 @@ static void deformImagePoints(const Deformed &d, int64_t g, int64_t tap, int64_t
 }
 
 // The same of any dims.
-static void deformPoints(const Deformed &d, int64_t g, int64_t tap, int64_t first, int64_t n, Points &p) {
+static void deformPoints(const Deformed &d, int64_t g, int64_t tap, int64_t first, int64_t n, Points<float> &p) {
   int64_t strides[kMaxRank], rank = d.w.rank, field = g * d.taps + tap;
   contiguous(d.w.in, rank, strides);
   Taps t;
@@ -292,7 +316,7 @@ static void deformPoints(const Deformed &d, int64_t g, int64_t tap, int64_t firs
 
 // Channels [first, end) of point i, those of a group side by side for each tap: to[group, tap, channel of the group].
 template <int Combinations>
-static void sampleChannels(const Deformed &d, const Points &p, int64_t i, int64_t first, int64_t end, int64_t tap, float *to) {
+static void sampleChannels(const Deformed &d, const Points<float> &p, int64_t i, int64_t first, int64_t end, int64_t tap, float *to) {
   const float *from[Combinations];
   float weight[Combinations];
   unroll<0, Combinations>([&](auto k) {
@@ -317,7 +341,7 @@ static void sampleChannels(const Deformed &d, const Points &p, int64_t i, int64_
 template <int Combinations>
 static int32_t deformColumns(const onnxc_args *a, const Deformed &d, int64_t first, int64_t width, float *columns) {
   return parallelFor(a, d.offsetGroups * d.taps, grainOf(width * (d.perOffset + 64)), [=, &d](int64_t begin, int64_t end) {
-    Points p;
+    Points<float> p;
     for (int64_t u = begin; u < end; ++u)
       for (int64_t i = 0; i < width; i += kPoints) {
         int64_t g = u / d.taps, tap = u % d.taps, n = minOf(kPoints, width - i);
@@ -396,5 +420,6 @@ static int32_t deformConv(const onnxc_args *a) {
 
 }  // namespace onnxc
 
-extern "C" int32_t onnxc_k_FastGridSample(const onnxc_args *a) { return onnxc::gridSample(a); }
+extern "C" int32_t onnxc_k_FastGridSample_f32(const onnxc_args *a) { return onnxc::gridSample<float>(a); }
+extern "C" int32_t onnxc_k_FastGridSample_f64(const onnxc_args *a) { return onnxc::gridSample<double>(a); }
 extern "C" int32_t onnxc_k_FastDeformConv(const onnxc_args *a) { return onnxc::deformConv(a); }

@@ -93,6 +93,11 @@ for _align, _at in ((0, ((_grid[..., 0] + 1) * 1001 - 1) / 2), (1, (_grid[..., 0
     _single = np.arange(101, dtype=np.float32).reshape(1, 1, 1, 101)
     case(f"grid_of_doubles single_{_align}", "GridSample", {"x": _single, "g": _grid}, align_corners=_align,
          want=[((_grid[..., 0] + 1) / 2 * 100 if _align else ((_grid[..., 0] + 1) * 101 - 1) / 2).reshape(1, 1, 1, 777).astype(np.float32)])
+_rng = np.random.default_rng(0)
+for _mode, _padding in (("linear", "zeros"), ("nearest", "border"), ("cubic", "reflection")):
+    for _dtype in (np.float32, np.float64):
+        case(f"grid_of_doubles {_mode}_{np.dtype(_dtype).name}", "GridSample", {"x": _rng.standard_normal((2, 5, 13, 9)).astype(_dtype), "g": _rng.uniform(-1.2, 1.2, (2, 11, 17, 2))},
+             mode=_mode, padding_mode=_padding)
 _rows = np.float32([[3, 1], [1, 1.5]])  # scores of ONNX Runtime 1.31, which the text does not define
 _curve = lambda v: 1 / (1 + np.exp(-v))
 for _name, _coefficients, _score in (("signs", [1.0, -1.0], np.float32([1.5, -1])), ("positive", [1.0, 1.0], np.float32([3.5, 2]))):
