@@ -259,11 +259,15 @@ struct PlanLowering {
     return p;
   }
 
+  void checkBytes(Operation *op, Value bytes) {
+    Location loc = op->getLoc();
+    check(op, LLVM::SelectOp::create(b, loc, isNegative(bytes, loc), n32(ONNXC_K_SIZE, loc), n32(0, loc)), nextSite, blamedOf(bytes, loc));
+  }
+
   Value output(plan::OutputOp op) {
     Location loc = op.getLoc();
     if (!getConstantIntValue(op.getBytes()))
-      check(op, LLVM::SelectOp::create(b, loc, isNegative(op.getBytes(), loc), n32(ONNXC_K_SIZE, loc), n32(0, loc)), nextSite,
-            blamedOf(op.getBytes(), loc));
+      checkBytes(op, op.getBytes());
     return LLVM::LoadOp::create(b, loc, ptr, element(field(Outputs, loc), ptr, op.getIndex(), loc));
   }
 
@@ -310,6 +314,10 @@ struct PlanLowering {
       return bytes(o);
     if (auto o = dyn_cast<plan::HeapOp>(op))
       return memory(op, "onnxc_rt_heap", {rt, o.getBytes()});
+    if (auto o = dyn_cast<plan::PlaceOp>(op)) {
+      checkBytes(op, o.getBytes());
+      return LLVM::GEPOp::create(b, loc, ptr, b.getI8Type(), o.getMemory(), ArrayRef<LLVM::GEPArg>{o.getAt()});
+    }
     if (auto o = dyn_cast<plan::OffsetOp>(op))
       return LLVM::GEPOp::create(b, loc, ptr, b.getI8Type(), o.getBuffer(), ArrayRef<LLVM::GEPArg>{o.getBytes()});
     if (auto o = dyn_cast<plan::AllocOp>(op)) {

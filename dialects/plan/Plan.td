@@ -51,6 +51,11 @@ def Plan_AllocOp : Plan_Op<"alloc"> {
     DefaultValuedAttr<I64Attr, "-1">:$most);
   let results = (outs AnyType:$buffer);
 }
+def Plan_PlaceOp : Plan_Op<"place"> {
+  let summary = "memory for one value, `at` so many bytes of `memory`; ends the run where `bytes` are none";
+  let arguments = (ins I64:$bytes, AnyType:$memory, I64:$at);
+  let results = (outs AnyType:$buffer);
+}
 def Plan_HeapOp : Plan_Op<"heap"> {
   let summary = "zeroed memory that lives until the run ends";
   let arguments = (ins I64:$bytes);

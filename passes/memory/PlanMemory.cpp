@@ -11,6 +11,7 @@
 #include "mlir/IR/Matchers.h"
 #include "passes/memory/Passes.h"
 #include "dialects/kernel/Weights.h"
+#include "llvm/ADT/BitVector.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace onnxc {
@@ -25,6 +26,7 @@ int64_t aligned(int64_t n) { return llvm::alignTo(n, kAlignment); }
 struct Interval {
   plan::AllocOp op;
   int64_t begin, end, bytes;  // bytes -1: not static
+  int64_t at = -1;
 };
 
 // Ops of a plan in the order of their text, those of regions within the op that holds them.
@@ -84,12 +86,9 @@ SmallVector<Interval> intervals(func::FuncOp f) {
 
 bool overlap(const Interval &a, const Interval &b) { return a.begin <= b.end && b.begin <= a.end; }
 
-// Largest first; each takes the smallest gap that fits between what is already placed and live at the same time.
-int64_t placeStatic(MutableArrayRef<Interval> all) {
-  SmallVector<Interval *> order;
-  for (Interval &i : all)
-    if (i.bytes >= 0)
-      order.push_back(&i);
+// Largest first; each takes the smallest gap that fits between what is already placed and live at the same time. Gives the bytes of all.
+int64_t place(MutableArrayRef<Interval> all) {
+  SmallVector<Interval *> order = llvm::map_to_vector(all, [](Interval &i) { return &i; });
   llvm::stable_sort(order, [](Interval *a, Interval *b) { return a->bytes > b->bytes; });
   SmallVector<Interval *> placed;
   int64_t total = 0;
@@ -97,7 +96,7 @@ int64_t placeStatic(MutableArrayRef<Interval> all) {
     SmallVector<std::pair<int64_t, int64_t>> busy;
     for (Interval *p : placed)
       if (overlap(*i, *p))
-        busy.push_back({p->op.getOffset(), aligned(p->bytes)});
+        busy.push_back({p->at, aligned(p->bytes)});
     llvm::sort(busy);
     int64_t at = 0, best = -1, bestGap = INT64_MAX, need = aligned(std::max<int64_t>(i->bytes, 1));
     for (auto [offset, bytes] : busy) {
@@ -105,22 +104,149 @@ int64_t placeStatic(MutableArrayRef<Interval> all) {
         best = at, bestGap = offset - at;
       at = std::max(at, offset + bytes);
     }
-    if (best < 0)
-      best = at;
-    i->op.setOffset(best);
-    total = std::max(total, best + need);
+    i->at = best < 0 ? at : best;
+    total = std::max(total, i->at + need);
     placed.push_back(i);
   }
   return total;
 }
 
-// Gives for each slot the most bytes of what is known to be bounded there.
-SmallVector<int64_t> placeSlots(MutableArrayRef<Interval> all) {
+int64_t placeStatic(MutableArrayRef<Interval> all) {
+  int64_t total = place(all);
+  for (Interval &i : all)
+    i.op.setOffset(i.at);
+  return total;
+}
+
+// Sizes that the run knows when it begins: what plans compute from the sizes of inputs alone. Such arithmetic has a value for all sizes.
+class EntrySizes {
+public:
+  explicit EntrySizes(func::FuncOp run) : body(run.getBody().front()) {
+    auto ranges = run->getParentOfType<ModuleOp>()->getAttrOfType<DenseI64ArrayAttr>("onnxc.ranges");
+    for (Operation &op : body)
+      if ((isa<plan::SymbolOp, plan::BytesOp>(op) || isa<arith::ArithDialect>(op.getDialect())) && op.getNumResults() == 1 &&
+          llvm::all_of(op.getOperands(), [&](Value v) { return values.count(v); }))
+        values[op.getResult(0)] = evaluate(op, ranges);
+  }
+
+  // The bytes that `op` takes if sizes are as expected; none if they are not known when the run begins.
+  std::optional<int64_t> likely(plan::AllocOp op) const {
+    auto it = values.find(op.getBytes());
+    return it == values.end() || op->getBlock() != &body ? std::nullopt : std::optional(std::max<int64_t>(it->second, 0));
+  }
+
+  // Moves what computes the sizes of `all` to the begin of the plan; gives the op behind.
+  Operation *hoist(MutableArrayRef<Interval> all) {
+    DenseSet<Operation *> needed;
+    for (Interval &i : all)
+      needed.insert(i.op.getBytes().getDefiningOp());
+    SmallVector<Operation *> moved;
+    Operation *behind = nullptr;
+    for (Operation &op : llvm::reverse(body)) {
+      if (!needed.contains(&op)) {
+        behind = &op;
+        continue;
+      }
+      moved.push_back(&op);
+      for (Value v : op.getOperands())
+        needed.insert(v.getDefiningOp());
+    }
+    for (Operation *op : llvm::reverse(moved))
+      op->moveBefore(behind);
+    return behind;
+  }
+
+private:
+  // Sizes that nobody expects count as 128; what some runs need and others do not counts as not needed.
+  int64_t evaluate(Operation &op, DenseI64ArrayAttr ranges) const {
+    constexpr int64_t kSize = 128, kMost = int64_t(1) << 44;
+    if (auto symbol = dyn_cast<plan::SymbolOp>(op)) {
+      int64_t expected = ranges ? ranges[3 * symbol.getIndex() + 1] : -1;
+      return expected < 0 ? kSize : expected;
+    }
+    if (auto bytes = dyn_cast<plan::BytesOp>(op)) {
+      int64_t product = bytes.getElement();
+      for (Value v : bytes.getSizes())
+        if (llvm::MulOverflow(product, values.lookup(v), product) || product > kMost)
+          return kMost;
+      return product;
+    }
+    if (auto select = dyn_cast<arith::SelectOp>(op))
+      return std::min(values.lookup(select.getTrueValue()), values.lookup(select.getFalseValue()));
+    SmallVector<Attribute> given;
+    for (Value v : op.getOperands())
+      given.push_back(IntegerAttr::get(v.getType(), values.lookup(v)));
+    SmallVector<OpFoldResult> results;
+    if (failed(op.fold(given, results)) || results.empty())
+      return kSize;
+    if (auto v = dyn_cast<Value>(results.front()))
+      return values.lookup(v);
+    auto number = dyn_cast<IntegerAttr>(cast<Attribute>(results.front()));
+    return number ? number.getValue().getSExtValue() : kSize;
+  }
+
+  Block &body;
+  DenseMap<Value, int64_t> values;
+};
+
+// Places of values whose sizes are known at `behind`, where the run begins: in one slot, offsets being sums of sizes. The likely sizes say
+// which of two values that live together lies below the other; whatever the sizes are, it then begins where all below it end. Gives the
+// slot's most bytes.
+int64_t placeKnown(MutableArrayRef<Interval> all, int64_t slot, Operation *behind) {
+  place(all);
+  llvm::stable_sort(all, [](const Interval &a, const Interval &b) { return a.at < b.at; });
+  OpBuilder b(behind);
+  Location loc = behind->getLoc();
+  auto number = [&](int64_t n) { return arith::ConstantIntOp::create(b, loc, n, 64); };
+  auto largest = [&](Value l, Value r) { return l ? arith::MaxSIOp::create(b, loc, l, r) : r; };
+  SmallVector<Value> at, end;
+  SmallVector<int64_t> most;  // bytes up to an end
+  llvm::BitVector isTop(all.size(), true);
+  Value zero = number(0), past = number(kAlignment - 1), mask = number(-kAlignment), total;
+  for (auto [n, i] : llvm::enumerate(all)) {
+    SmallVector<size_t> under;  // but for what lies under one of these
+    int64_t mostAt = 0;
+    Value begin;
+    for (size_t p = n; p-- > 0;)
+      if (overlap(i, all[p]) && llvm::none_of(under, [&](size_t q) { return overlap(all[p], all[q]); })) {
+        under.push_back(p);
+        isTop.reset(p);
+        begin = largest(begin, end[p]);
+        mostAt = std::max(mostAt, most[p]);
+      }
+    at.push_back(begin ? begin : zero);
+    Value bytes = i.op.getBytes();
+    Value whole = arith::AndIOp::create(b, loc, arith::AddIOp::create(b, loc, bytes, past), mask);
+    end.push_back(arith::AddIOp::create(b, loc, at.back(), whole));
+    int64_t size = aligned(std::clamp<int64_t>(i.op.getMost(), 0, INT64_MAX / 2));
+    most.push_back(llvm::AddOverflow(mostAt, size, mostAt) ? INT64_MAX : mostAt);
+  }
+  for (size_t n : isTop.set_bits())
+    total = largest(total, end[n]);
+  bool isBounded = llvm::none_of(all, [](Interval &i) { return int64_t(i.op.getMost()) < 0; });
+  int64_t mostBytes = *llvm::max_element(most);
+  Value memory = plan::AllocOp::create(b, loc, all.front().op.getType(), total, -1, slot, isBounded ? mostBytes : -1);
+  for (auto [i, offset] : llvm::zip(all, at)) {
+    b.setInsertionPoint(i.op);
+    i.op.replaceAllUsesWith(plan::PlaceOp::create(b, i.op.getLoc(), i.op.getType(), i.op.getBytes(), memory, offset).getResult());
+    i.op.erase();
+  }
+  return mostBytes;
+}
+
+// Gives for each slot the most bytes of what is known to be bounded there. Slot 0 is that of `known`, if there are any: each run takes it
+// when it begins, so that what data decides may have it only behind the last of them.
+SmallVector<int64_t> placeSlots(MutableArrayRef<Interval> others, MutableArrayRef<Interval> known, EntrySizes &entry) {
   SmallVector<SmallVector<Interval *>> slots;
   SmallVector<int64_t> most;
-  for (Interval &i : all) {
-    if (i.bytes >= 0)
-      continue;
+  Interval whole{{}, 0, 0, 0};
+  if (!known.empty()) {
+    for (const Interval &i : known)
+      whole.end = std::max(whole.end, i.end);
+    most.push_back(placeKnown(known, 0, entry.hoist(known)));
+    slots.push_back({&whole});
+  }
+  for (Interval &i : others) {
     auto free = llvm::find_if(slots, [&](auto &slot) { return llvm::none_of(slot, [&](Interval *p) { return overlap(i, *p); }); });
     if (free == slots.end())
       free = slots.insert(slots.end(), SmallVector<Interval *>());
@@ -176,15 +302,22 @@ struct PlanMemory : impl::PlanMemoryBase<PlanMemory> {
     auto run = getOperation().lookupSymbol<func::FuncOp>("plan_run");
     if (!run)
       return;
-    SmallVector<Interval> all = intervals(run);
-    int64_t arena = placeStatic(all);
+    SmallVector<Interval> fixed, known, others;
+    EntrySizes entry(run);
+    for (Interval &i : intervals(run)) {
+      if (std::optional<int64_t> likely = i.bytes < 0 ? entry.likely(i.op) : std::nullopt)
+        i.bytes = *likely, known.push_back(i);
+      else
+        (i.bytes < 0 ? others : fixed).push_back(i);
+    }
+    int64_t arena = placeStatic(fixed);
     getOperation()->setAttr("onnxc.arena_bytes", b.getI64IntegerAttr(arena));
     if (auto sizes = getOperation().lookupSymbol<func::FuncOp>("plan_sizes")) {
       Operation *end = sizes.getBody().back().getTerminator();
       OpBuilder ob(end);
       end->setOperand(0, arith::ConstantIntOp::create(ob, end->getLoc(), arena, 64));
     }
-    SmallVector<int64_t> slots = placeSlots(all);
+    SmallVector<int64_t> slots = placeSlots(others, known, entry);
     getOperation()->setAttr("onnxc.num_slots", b.getI64IntegerAttr(slots.size()));
     if (getOperation()->hasAttr("onnx.reserve"))
       getOperation()->setAttr("onnxc.slot_bytes", b.getDenseI64ArrayAttr(slots));

@@ -80,10 +80,10 @@ func.func @main(%x: tensor<1x32xf32> {onnx.name = "x"}, %w: tensor<1x96xf32> {on
 
 // Sizes that the Concat's own check makes equal are not yet equal when its operands are computed: the second has a buffer of its own.
 // CHECK-LABEL: func.func @plan_run
-// CHECK: %[[WHOLE:.*]] = plan.alloc
+// CHECK: %[[WHOLE:.*]] = plan.place
 // CHECK: %[[A:.*]] = plan.offset %[[WHOLE]]
 // CHECK: plan.launch @softmax{{.*}}(%{{.*}}, %[[A]])
-// CHECK: %[[B:.*]] = plan.alloc
+// CHECK: %[[B:.*]] = plan.place
 // CHECK: plan.launch @softmax{{.*}}(%{{.*}}, %[[B]])
 // CHECK: plan.check
 // CHECK: plan.copy %{{.*}}, %[[B]]

@@ -32,18 +32,42 @@ func.func @main(%x: tensor<100xf32> {onnx.name = "x"}) -> (tensor<100xf32> {onnx
 
 // -----
 
-// Sizes that only the run knows are slots, shared alike.
+// Sizes that follow from those of inputs are placed alike, in one slot: the third where the first lay, the second behind the larger of
+// the two.
 // CHECK: onnxc.arena_bytes = 0
-// CHECK-SAME: onnxc.num_slots = 2
-// CHECK: plan.alloc {{.*}} {slot = 0 : i64}
-// CHECK: plan.alloc {{.*}} {slot = 1 : i64}
-// CHECK: plan.alloc {{.*}} {slot = 0 : i64}
+// CHECK-SAME: onnxc.num_slots = 1
+// CHECK: %[[START:.*]] = arith.constant 0 : i64
+// CHECK: %[[ONE:.*]] = arith.addi %[[START]], %{{.*}} : i64
+// CHECK: %[[OTHER:.*]] = arith.addi %[[START]], %{{.*}} : i64
+// CHECK: %[[END:.*]] = arith.maxsi %[[OTHER]], %[[ONE]] : i64
+// CHECK: %[[MEMORY:.*]] = plan.alloc %{{.*}} {slot = 0 : i64}
+// CHECK: plan.place %{{.*}}, %[[MEMORY]], %[[START]]
+// CHECK: plan.place %{{.*}}, %[[MEMORY]], %[[END]]
+// CHECK: plan.place %{{.*}}, %[[MEMORY]], %[[START]]
+// CHECK-NOT: plan.alloc
 func.func @main(%x: tensor<?xf32> {onnx.name = "x", onnx.dims = ["n"]}) -> (tensor<?xf32> {onnx.name = "y"}) {
   %0 = "onnx.Softmax"(%x) <{axis = 0 : i64}> : (tensor<?xf32>) -> tensor<?xf32>
   %1 = "onnx.Softmax"(%0) <{axis = 0 : i64}> : (tensor<?xf32>) -> tensor<?xf32>
   %2 = "onnx.Softmax"(%1) <{axis = 0 : i64}> : (tensor<?xf32>) -> tensor<?xf32>
   %3 = "onnx.Softmax"(%2) <{axis = 0 : i64}> : (tensor<?xf32>) -> tensor<?xf32>
   return %3 : tensor<?xf32>
+}
+
+// -----
+
+// Sizes that data decides are slots, shared by values that are not live together.
+// CHECK: onnxc.arena_bytes = 0
+// CHECK-SAME: onnxc.num_slots = 2
+// CHECK: plan.alloc {{.*}} {slot = 0 : i64}
+// CHECK: plan.alloc {{.*}} {slot = 1 : i64}
+// CHECK: plan.alloc {{.*}} {slot = 0 : i64}
+func.func @main(%x: tensor<8xf32> {onnx.name = "x"}) -> (tensor<1x?xi64> {onnx.name = "y"}) {
+  %a = "onnx.Constant"() {value = dense<1> : tensor<i64>} : () -> tensor<i64>
+  %0 = "onnx.NonZero"(%x) : (tensor<8xf32>) -> tensor<1x?xi64>
+  %1 = "onnx.CumSum"(%0, %a) : (tensor<1x?xi64>, tensor<i64>) -> tensor<1x?xi64>
+  %2 = "onnx.CumSum"(%1, %a) : (tensor<1x?xi64>, tensor<i64>) -> tensor<1x?xi64>
+  %3 = "onnx.CumSum"(%2, %a) : (tensor<1x?xi64>, tensor<i64>) -> tensor<1x?xi64>
+  return %3 : tensor<1x?xi64>
 }
 
 // -----

@@ -6,7 +6,7 @@
 // CHECK-SAME: most = 72 : i64, name = "p"
 // CHECK-SAME: dims = array<i64: 3, -9223372036854775808>, name = "i"
 // CHECK-SAME: onnxc.ranges = array<i64: 0, 5, 8>
-// CHECK-SAME: onnxc.slot_bytes = array<i64: 192, 192>
+// CHECK-SAME: onnxc.slot_bytes = array<i64: 384>
 // CHECK: plan.launch @softmax{{.*}}most = array<i64: 8>
 // CHECK: plan.launch @maxpool{{.*}}most = array<i64: 8, 3>
 // CHECK: plan.launch @nonzero{{.*}}most = array<i64: 8, 0>
