@@ -11,8 +11,8 @@
 using namespace mlir;
 namespace onnxc {
 
-// Whether a kernel that accumulates makes `v`, which nothing else reads, perhaps with pointwise ops behind: it computes one more for
-// nothing.
+// Whether a kernel that accumulates makes `v`, which nothing else reads, perhaps with views and pointwise ops behind: it computes one more
+// for nothing.
 static bool isAccumulated(Value v, unsigned depth = 4) {
   Operation *op = v.getDefiningOp();
   if (!op || !v.hasOneUse() || !depth)
@@ -20,6 +20,8 @@ static bool isAccumulated(Value v, unsigned depth = 4) {
   if (llvm::isa<onnx::ConvOp, onnx::ConvTransposeOp, onnx::GemmOp, onnx::MatMulOp, onnx::AveragePoolOp, onnx::MaxPoolOp, onnx::ResizeOp>(
           op))
     return true;
+  if (isView(op))
+    return isAccumulated(op->getOperand(0), depth - 1);
   return isPointwise(op) && llvm::any_of(op->getOperands(), [&](Value o) { return isAccumulated(o, depth - 1); });
 }
 

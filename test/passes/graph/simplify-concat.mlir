@@ -112,3 +112,25 @@ func.func @rows(%arg0: tensor<?x1x4xf32>, %arg1: tensor<?x1x5xf32>) -> tensor<?x
   %3 = "onnx.BatchNormalization"(%2, %scale, %zero, %zero, %var) {epsilon = 0.0 : f32, resultSegmentSizes = array<i32: 1, 0, 0>} : (tensor<?x2x9xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) -> tensor<?x2x9xf32>
   return %3 : tensor<?x2x9xf32>
 }
+
+// -----
+
+// Views between the convolutions and the Concat: 1-D convolutions written as those of images.
+// CHECK-LABEL: @views
+// CHECK: %[[A:.*]] = "onnx.Squeeze"
+// CHECK: %[[B:.*]] = "onnx.Squeeze"
+// CHECK-DAG: %[[RA:.*]] = "onnx.Relu"(%[[A]])
+// CHECK-DAG: %[[RB:.*]] = "onnx.Relu"(%[[B]])
+// CHECK: "onnx.Concat"(%[[RA]], %[[RB]])
+func.func @views(%arg0: tensor<?x1x1x?xf32>) -> tensor<?x2x?xf32> {
+  %w = "onnx.Constant"() {value = dense<2.0> : tensor<1x1x1x1xf32>} : () -> tensor<1x1x1x1xf32>
+  %v = "onnx.Constant"() {value = dense<3.0> : tensor<1x1x1x1xf32>} : () -> tensor<1x1x1x1xf32>
+  %axes = "onnx.Constant"() {value = dense<2> : tensor<1xi64>} : () -> tensor<1xi64>
+  %0 = "onnx.Conv"(%arg0, %w) : (tensor<?x1x1x?xf32>, tensor<1x1x1x1xf32>) -> tensor<?x1x1x?xf32>
+  %1 = "onnx.Squeeze"(%0, %axes) : (tensor<?x1x1x?xf32>, tensor<1xi64>) -> tensor<?x1x?xf32>
+  %2 = "onnx.Conv"(%arg0, %v) : (tensor<?x1x1x?xf32>, tensor<1x1x1x1xf32>) -> tensor<?x1x1x?xf32>
+  %3 = "onnx.Squeeze"(%2, %axes) : (tensor<?x1x1x?xf32>, tensor<1xi64>) -> tensor<?x1x?xf32>
+  %4 = "onnx.Concat"(%1, %3) {axis = 1 : i64} : (tensor<?x1x?xf32>, tensor<?x1x?xf32>) -> tensor<?x2x?xf32>
+  %5 = "onnx.Relu"(%4) : (tensor<?x2x?xf32>) -> tensor<?x2x?xf32>
+  return %5 : tensor<?x2x?xf32>
+}
