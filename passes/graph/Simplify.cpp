@@ -157,6 +157,75 @@ static LogicalResult transposeToReshape(onnx::TransposeOp op, PatternRewriter &r
   return success();
 }
 
+// The axes of `type` that may be longer than 1.
+static SmallVector<int64_t> longAxes(RankedTensorType type) {
+  return llvm::to_vector(
+      llvm::make_filter_range(llvm::seq<int64_t>(0, type.getRank()), [&](int64_t i) { return type.getDimSize(i) != 1; }));
+}
+
+// The axes of `view`'s operand that its long axes are, in order, where it only adds and drops axes of one element.
+static std::optional<SmallVector<int64_t>> axesKept(Operation *view) {
+  auto from = rankedType(view->getOperand(0)), to = rankedType(view->getResult(0));
+  if (!from || !to)
+    return std::nullopt;
+  SmallVector<int64_t> read = longAxes(from), made = longAxes(to);
+  auto reshape = llvm::dyn_cast<onnx::ReshapeOp>(view);
+  auto target = reshape && !reshape.getAllowzero() ? onnx::integerElements(reshape.getShape()) : std::nullopt;
+  int64_t unknown = 0;  // the last one follows from the others
+  if (read.size() != made.size())
+    return std::nullopt;
+  for (auto [a, b] : llvm::zip(read, made)) {
+    if (from.getDimSize(a) != to.getDimSize(b))
+      return std::nullopt;
+    bool copied = !reshape || (target && a == b && (*target)[b] == 0);
+    unknown += from.isDynamicDim(a) && !copied;
+  }
+  return unknown > 1 || llvm::is_contained(from.getShape(), 0) ? std::nullopt : std::optional(read);
+}
+
+// Transpose(View(Transpose(x))) = View(x), where the view adds and drops axes of one element and the others come back to their places:
+// 1-D convolutions of channels-last networks, written as those of images.
+static LogicalResult transposeBack(onnx::TransposeOp op, PatternRewriter &rewriter) {
+  Operation *view = op.getData().getDefiningOp();
+  auto first = view && isView(view) ? view->getOperand(0).getDefiningOp<onnx::TransposeOp>() : onnx::TransposeOp();
+  auto from = first ? rankedType(first.getData()) : RankedTensorType(), to = rankedType(op);
+  auto kept = from && to && first.getPerm() && op.getPerm() ? axesKept(view) : std::nullopt;
+  if (!kept)
+    return rewriter.notifyMatchFailure(op, "no view of a transposition that keeps its axes");
+  SmallVector<int64_t> made = longAxes(rankedType(op.getData())), added;
+  int64_t last = -1;
+  for (auto [i, axis] : llvm::enumerate(*op.getPerm())) {
+    auto at = llvm::find(made, axis);
+    if (at == made.end()) {
+      added.push_back(i);
+      continue;
+    }
+    int64_t source = (*first.getPerm())[(*kept)[at - made.begin()]];
+    if (source < last)
+      return rewriter.notifyMatchFailure(op, "moves data");
+    last = source;
+  }
+  GraphBuilder g{rewriter, op.getLoc()};
+  SmallVector<int64_t> ones, sizes;
+  for (auto [i, size] : llvm::enumerate(from.getShape())) {
+    if (size == 1)
+      ones.push_back(i);
+    else
+      sizes.push_back(size);
+  }
+  Value v = first.getData();
+  if (!ones.empty())
+    v = onnx::SqueezeOp::create(rewriter, op.getLoc(), from.clone(sizes), v, g.integers(ones));
+  v = g.unsqueeze(v, added);
+  if (v == first.getData() && from != to)
+    return rewriter.notifyMatchFailure(op, "sizes are known on one side alone");
+  if (v == first.getData())
+    rewriter.replaceOp(op, v);
+  else
+    replaceTyped(rewriter, op, v);
+  return success();
+}
+
 // The only element of an axis, by a constant index, as Squeeze or Unsqueeze.
 static LogicalResult gatherOfOne(onnx::GatherOp op, PatternRewriter &rewriter) {
   auto data = rankedType(op.getData()), indices = rankedType(op.getIndices());
@@ -372,6 +441,7 @@ void populateSimplifyPatterns(RewritePatternSet &patterns) {
   patterns.add(undoCast);
   patterns.add(plainPower);
   patterns.add(transposeToReshape);
+  patterns.add(transposeBack);
   patterns.add(gatherOfOne);
   patterns.add(gatherOfFirstAxis);
   patterns.add(gatherOfProgression);

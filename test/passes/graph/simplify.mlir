@@ -566,3 +566,38 @@ func.func @tapsStay(%x: tensor<1x1x?x4xf32>, %y: tensor<1x1x2xf32>) -> (tensor<1
   %d = "onnx.Conv"(%y, %v) <{dilations = array<i64: 4>, pads = array<i64: 3, 0>}> : (tensor<1x1x2xf32>, tensor<1x1x2xf32>) -> tensor<1x1x1xf32>
   return %c, %d : tensor<1x1x?x4xf32>, tensor<1x1x1xf32>
 }
+
+// -----
+
+// 1-D convolutions of channels-last networks, written as those of images: the axes are back in their places, one is new.
+// CHECK-LABEL: @back
+// CHECK-NOT: "onnx.Transpose"
+// CHECK: %[[A:.*]] = "onnx.Unsqueeze"(%arg0
+// CHECK: %[[B:.*]] = "onnx.Unsqueeze"(%arg0
+// CHECK: return %[[A]], %[[B]]
+func.func @back(%x: tensor<?x8x?xf32>) -> (tensor<?x8x1x?xf32>, tensor<?x8x1x?xf32>) {
+  %axes = "onnx.Constant"() {value = dense<1> : tensor<1xi64>} : () -> tensor<1xi64>
+  %sizes = "onnx.Constant"() {value = dense<[0, 1, -1, 8]> : tensor<4xi64>} : () -> tensor<4xi64>
+  %0 = "onnx.Transpose"(%x) <{perm = array<i64: 0, 2, 1>}> : (tensor<?x8x?xf32>) -> tensor<?x?x8xf32>
+  %1 = "onnx.Unsqueeze"(%0, %axes) : (tensor<?x?x8xf32>, tensor<1xi64>) -> tensor<?x1x?x8xf32>
+  %2 = "onnx.Transpose"(%1) <{perm = array<i64: 0, 3, 1, 2>}> : (tensor<?x1x?x8xf32>) -> tensor<?x8x1x?xf32>
+  %3 = "onnx.Reshape"(%0, %sizes) : (tensor<?x?x8xf32>, tensor<4xi64>) -> tensor<?x1x?x8xf32>
+  %4 = "onnx.Transpose"(%3) <{perm = array<i64: 0, 3, 1, 2>}> : (tensor<?x1x?x8xf32>) -> tensor<?x8x1x?xf32>
+  return %2, %4 : tensor<?x8x1x?xf32>, tensor<?x8x1x?xf32>
+}
+
+// -----
+
+// Two sizes that the run gives may be others behind a Reshape, and axes may come back in another order.
+// CHECK-LABEL: @notBack
+// CHECK-COUNT-4: "onnx.Transpose"
+func.func @notBack(%x: tensor<?x8x?xf32>, %sizes: tensor<4xi64>, %y: tensor<2x8x3xf32>) -> (tensor<?x8x1x?xf32>, tensor<2x3x1x8xf32>) {
+  %axes = "onnx.Constant"() {value = dense<1> : tensor<1xi64>} : () -> tensor<1xi64>
+  %0 = "onnx.Transpose"(%x) <{perm = array<i64: 0, 2, 1>}> : (tensor<?x8x?xf32>) -> tensor<?x?x8xf32>
+  %1 = "onnx.Reshape"(%0, %sizes) : (tensor<?x?x8xf32>, tensor<4xi64>) -> tensor<?x1x?x8xf32>
+  %2 = "onnx.Transpose"(%1) <{perm = array<i64: 0, 3, 1, 2>}> : (tensor<?x1x?x8xf32>) -> tensor<?x8x1x?xf32>
+  %3 = "onnx.Transpose"(%y) <{perm = array<i64: 2, 1, 0>}> : (tensor<2x8x3xf32>) -> tensor<3x8x2xf32>
+  %4 = "onnx.Unsqueeze"(%3, %axes) : (tensor<3x8x2xf32>, tensor<1xi64>) -> tensor<3x1x8x2xf32>
+  %5 = "onnx.Transpose"(%4) <{perm = array<i64: 3, 0, 1, 2>}> : (tensor<3x1x8x2xf32>) -> tensor<2x3x1x8xf32>
+  return %2, %5 : tensor<?x8x1x?xf32>, tensor<2x3x1x8xf32>
+}
