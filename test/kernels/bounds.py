@@ -83,3 +83,7 @@ for _op, _operands, _result in (("QLinearAdd", "x, none, zero8, x, one, zero8, o
                                 ("QGemm", "x, none, zero8, x, one, zero8", "float"), ("MatMulIntegerToFloat", "x, x, none, one", "float")):
     refused(f"no_number_{_op}", f"y = com.microsoft.{_op} ({_operands})", f"{_op}.*(0 elements, one is needed|0 and 1 differ)", outputs=f"{_result}[] y", x=np.ones((3, 3), np.uint8), none=np.zeros(0, F32),
             one=np.ones((), F32), zero8=np.zeros((), np.uint8))
+
+# Values of 2^62 bytes each, whose sums 64 bits do not hold.
+refused("sums_of_sizes", f"n = Shape (x)  s = Concat <axis = 0> (n, n, n, n)  m = Expand (x, s)  {'  '.join(f'p{k} = Softmax <axis = {k}> (m)' for k in range(3))}  v = Sum (p0, p1, p2)"
+        "  y = ReduceMax <keepdims = 0> (v)", "memory", x=np.ones(2**15, F32))
