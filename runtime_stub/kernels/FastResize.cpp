@@ -1,6 +1,6 @@
 // FastResize.cpp: Resize by tables made once an axis: nearest moves whole rows, linear and cubic run one axis after the other over rows
-// that stay in the cache, f32 as such, integers and f64 in doubles. Oracle: Resize.cpp, which also takes crops that leave the operand, and
-// the halves of linear and cubic.
+// that stay in the cache, f32 as such, integers and f64 in doubles. Crops that leave the operand are made of its edges, then filled
+// outside. Oracle: Resize.cpp, which also takes those of types without arithmetic here, and the halves of linear and cubic.
 #include "runtime_stub/kernels/Lanes.h"
 #include "runtime_stub/kernels/Parallel.h"
 #include "runtime_stub/kernels/ResizeAxes.h"
@@ -356,19 +356,32 @@ static int32_t moveRows(const onnxc_args *a, const Passes<float> &passes) {
   });
 }
 
-// Whether a crop takes positions from outside the operand, which are the extrapolation value.
+// Whether position `y` of a crop lies outside the operand, where results are the extrapolation value.
+static bool isOutside(const ResizedAxis &x, int64_t y) {
+  double at = sourceOf(x, Coordinates::Crop, double(y));
+  return !(at >= 0 && at <= double(x.in - 1));
+}
 static bool leavesOperand(const onnxc_args *a, const ResizedAxis *axes) {
   for (int32_t i = 0; i < a->in[0].rank; ++i) {
     ResizedAxis x = axes[i];
     x.out = a->out[0].dims[i];
-    const int64_t ends[] = {0, x.out - 1};
-    for (int64_t y : ends) {
-      double at = sourceOf(x, Coordinates::Crop, double(y));
-      if (!(at >= 0 && at <= double(x.in - 1)))
-        return true;
-    }
+    if (isOutside(x, 0) || isOutside(x, x.out - 1))
+      return true;
   }
   return false;
+}
+template <class T>
+static void fillOutside(const onnxc_args *a, const ResizedAxis *axes) {
+  const onnxc_tensor &out = a->out[0];
+  T value = fromInterpolated<T>(a->attr[kExtrapolation].f);
+  for (int32_t i = 0; i < out.rank; ++i) {
+    int64_t outer = product(out.dims, 0, i), inner = product(out.dims, i + 1, out.rank);
+    for (int64_t y = 0; y < axes[i].out; ++y)
+      if (isOutside(axes[i], y))
+        for (int64_t o = 0; o < outer; ++o)
+          for (T *to = mutableData<T>(out) + (o * axes[i].out + y) * inner, *end = to + inner; to < end; ++to)
+            *to = value;
+  }
 }
 
 // C: what linear and cubic are computed in, or void for types that only nearest moves.
@@ -380,21 +393,29 @@ static int32_t fastResize(const onnxc_args *a, int32_t (*oracle)(const onnxc_arg
   bool smooth = is(text(a->attr[kMode]), "linear") || is(text(a->attr[kMode]), "cubic");
   ONNXC_TRY(resizeAxes(a, axes));
   ONNXC_CHECK(coordinatesOf(a->attr[kCoordinates], c), ONNXC_K_VALUE);
-  if ((smooth && !isSmooth) || onnxc_count(a->out[0]) == 0 || (c == Coordinates::Crop && leavesOperand(a, axes)))
+  bool leaves = c == Coordinates::Crop && leavesOperand(a, axes);
+  if ((!isSmooth && (smooth || leaves)) || onnxc_count(a->out[0]) == 0)
     return oracle(a);
   for (int32_t i = 0; i < a->in[0].rank; ++i) {
     ONNXC_CHECK(takeSize(axes[i], a->out[0].dims[i]), ONNXC_K_SHAPE);
     ONNXC_CHECK(axes[i].in > 0, ONNXC_K_SIZE);
   }
+  auto resized = [&]() -> int32_t {
+    if constexpr (isSmooth)
+      if (smooth) {
+        Passes<C> p;
+        ONNXC_TRY(makePasses(a, axes, c, p));
+        return resizeRows<T>(a, p);
+      }
+    Passes<float> p;
+    ONNXC_TRY(makePasses(a, axes, c, p));
+    return moveRows<T>(a, p);
+  };
+  ONNXC_TRY(resized());
   if constexpr (isSmooth)
-    if (smooth) {
-      Passes<C> p;
-      ONNXC_TRY(makePasses(a, axes, c, p));
-      return resizeRows<T>(a, p);
-    }
-  Passes<float> p;
-  ONNXC_TRY(makePasses(a, axes, c, p));
-  return moveRows<T>(a, p);
+    if (leaves)
+      fillOutside<T>(a, axes);
+  return 0;
 }
 
 }  // namespace onnxc

@@ -62,7 +62,8 @@ for _name, _tensor in (("batch", np.array([2, 64, 12, 12])), ("channels", np.flo
                                                         nearest_mode="floor"), helper.make_node("Conv", ["r", "w"], ["y"])],
          {"x": (1, 64, 6, 6)}, {"n": _tensor, "w": np.random.default_rng(0).standard_normal((32, 64, 1, 1)).astype(np.float32) / 8})
 # Crops: of an operand's inside, and beyond it.
-for _name, _region, _attributes in (("inside", [0, 0, 0.1, 0.25, 1, 1, 0.9, 1], {"mode": "linear"}), ("outside", [0, 0, -0.1, 0.25, 1, 1, 0.9, 1], {"mode": "cubic", "extrapolation_value": 0.5})):
+for _name, _region, _attributes in (("inside", [0, 0, 0.1, 0.25, 1, 1, 0.9, 1], {"mode": "linear"}), ("outside", [0, 0, -0.1, 0.25, 1, 1, 0.9, 1], {"mode": "cubic", "extrapolation_value": 0.5}),
+                                   ("beyond", [0, 0, 0.3, -0.6, 1, 1, 1.65, 1.2], {"mode": "linear"}), ("picked", [0, 0, 1.5, 0.2, 1, 1, 0.4, 3], {"mode": "nearest", "extrapolation_value": 2.0})):
     case(f"resize_crop_{_name}", [helper.make_node("Resize", ["x", "r", "", "n"], ["y"], coordinate_transformation_mode="tf_crop_and_resize", **_attributes)], {"x": (2, 5, 9, 11)},
          {"r": np.array(_region, np.float32), "n": np.array([2, 5, 7, 13], np.int64)})
 resize("resize_for_nn_up", (1, 16, 6, 6), sizes=[1, 20, 6, 12], mode="nearest", coordinate_transformation_mode="tf_half_pixel_for_nn", nearest_mode="ceil")
