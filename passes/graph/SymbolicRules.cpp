@@ -142,10 +142,15 @@ FailureOr<AffineExpr> ShapeOp::same(AffineExpr a, AffineExpr b, const Twine &wha
   return cb ? b : a;
 }
 
+LogicalResult ShapeOp::isPositive(StringRef attribute) {
+  int64_t value = intAttr(attribute);
+  return value > 0 ? success() : LogicalResult(error() << attribute << " is " << value << ", it must be positive");
+}
+
 LogicalResult ShapeOp::divides(StringRef attribute, AffineExpr size, StringRef what) {
+  if (failed(isPositive(attribute)))
+    return failure();
   int64_t parts = intAttr(attribute);
-  if (parts < 1)
-    return error() << attribute << " is " << parts << ", it must be positive";
   if (auto n = known(size); n && *n % parts)
     return error() << attribute << " " << parts << " does not divide " << what << ", which is " << *n;
   return success();

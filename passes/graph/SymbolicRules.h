@@ -58,7 +58,9 @@ public:
   mlir::FailureOr<mlir::AffineExpr> same(mlir::AffineExpr a, mlir::AffineExpr b, const llvm::Twine &what);
   mlir::FailureOr<Dims> broadcast(DimsRef a, DimsRef b);
   mlir::FailureOr<Dims> broadcastAll(llvm::ArrayRef<unsigned> declaredInputs);
-  // A diagnostic where the integer attribute is not positive or does not divide a size that is known; `what`: the size's name.
+  // A diagnostic where the integer attribute is absent or not positive.
+  mlir::LogicalResult isPositive(llvm::StringRef attribute);
+  // The same, and where it does not divide a size that is known; `what`: the size's name.
   mlir::LogicalResult divides(llvm::StringRef attribute, mlir::AffineExpr size, llvm::StringRef what);
   // A value of one element: a diagnostic, or a run-time check before this op, or another, where its size is not known.
   mlir::LogicalResult oneNumber(mlir::Value v, const llvm::Twine &what, mlir::Operation *before = nullptr);

@@ -21,13 +21,14 @@ static int64_t entries(ShapeOp &o, ArrayRef<StringRef> names) {
 
 static AffineExpr columns(ShapeOp &o) { return o.s.product(o.dims(0).drop_front(o.rank(0) > 1)); }
 
-// A list attribute has one entry, or none, or one for each column of the input, where their number is known.
+// A list attribute has one entry, or none, or one for each column of the input, where the number of these is known.
 static LogicalResult oneForEachColumn(ShapeOp &o, StringRef attribute) {
   int64_t given = entries(o, {attribute});
   if (auto n = known(columns(o)); n && given > 1 && given != *n)
     return o.error() << attribute << " has " << given << " entries, 1 or one for each of the " << *n << " columns is needed";
   return success();
 }
+
 // List attributes that run side by side.
 static LogicalResult equalLists(ShapeOp &o, ArrayRef<StringRef> names) {
   int64_t wanted = entries(o, {names[0]});
@@ -41,8 +42,10 @@ static LogicalResult scaler(ShapeOp &o) {
   return success(succeeded(oneForEachColumn(o, "offset")) && succeeded(oneForEachColumn(o, "scale")) && succeeded(likeFirst(o)));
 }
 static LogicalResult imputer(ShapeOp &o) {
-  bool reals = isa<FloatType>(onnx::elementType(o.in(0)));
-  return failed(oneForEachColumn(o, reals ? "imputed_value_floats" : "imputed_value_int64s")) ? failure() : likeFirst(o);
+  StringRef values = isa<FloatType>(onnx::elementType(o.in(0))) ? "imputed_value_floats" : "imputed_value_int64s";
+  if (!entries(o, {values}))
+    return o.error() << values << " has 0 entries, 1 or one for each column is needed";
+  return failed(oneForEachColumn(o, values)) ? failure() : likeFirst(o);
 }
 static LogicalResult arrayFeatureExtractor(ShapeOp &o) {
   Dims dims(o.dims(0).drop_back(o.rank(0) ? 1 : 0));
@@ -73,8 +76,12 @@ static LogicalResult classes(ShapeOp &o, int64_t columns) {
 }
 static LogicalResult linearClassifier(ShapeOp &o) {
   int64_t given = entries(o, {"coefficients"}), intercepts = entries(o, {"intercepts"});
-  if (auto each = known(columns(o)); each && *each && (intercepts ? given / *each < intercepts : given % *each != 0))
-    return o.error() << "coefficients has " << given << " entries, one for each of the " << *each << " columns is needed for each class";
+  auto each = known(columns(o));
+  if (each && *each && intercepts && given / *each < intercepts)
+    return o.error() << "coefficients has " << given << " entries, " << *each << " for each of the " << intercepts
+                     << " intercepts are needed, one for each column";
+  if (each && *each && !intercepts && given % *each)
+    return o.error() << "coefficients has " << given << " entries, a multiple of the " << *each << " columns is needed";
   int64_t n = entries(o, {"classlabels_strings", "classlabels_ints", "intercepts"});
   return classes(o, n ? n : 1);
 }
@@ -99,8 +106,8 @@ static LogicalResult treeClassifier(ShapeOp &o) {
 static LogicalResult linearRegressor(ShapeOp &o) {
   int64_t given = entries(o, {"coefficients"}), n = o.intAttr("targets", 1);
   if (auto each = known(columns(o)); each && (*each ? given % *each != 0 || given / *each != n : given != 0))
-    return o.error() << "coefficients has " << given << " entries, one for each of the " << *each
-                     << " columns is needed for each target, of " << n;
+    return o.error() << "coefficients has " << given << " entries, " << *each << " for each of targets = " << n
+                     << " are needed, one for each column";
   return o.set(0, {rows(o), o.c(n)});
 }
 static LogicalResult classScores(ShapeOp &o) { return classes(o, o.intAttr("columns")); }

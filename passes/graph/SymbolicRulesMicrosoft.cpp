@@ -13,17 +13,13 @@ static LogicalResult hasAxes(ShapeOp &o, unsigned i, StringRef name, ArrayRef<in
   std::string numbers = llvm::join(llvm::map_range(wanted, [](int64_t n) { return std::to_string(n); }), " or ");
   return o.error() << name << " needs " << numbers << " axes, it has " << o.rank(i);
 }
-static LogicalResult isPositive(ShapeOp &o, StringRef attribute) {
-  int64_t value = o.intAttr(attribute, 1);
-  return value > 0 ? success() : LogicalResult(o.error() << attribute << " is " << value << ", it must be positive");
-}
 
 // Attention over packed weights; `past` is the operand that holds keys and values [2, batch, heads, length, size].
 template <unsigned past>
 static LogicalResult packedAttention(ShapeOp &o) {
   if (o.rank(0) != 3 || o.rank(1) != 2)
     return o.error() << "input and weights need 3 and 2 axes, they have " << o.rank(0) << " and " << o.rank(1);
-  if (failed(hasAxes(o, past, "past", {5})) || failed(isPositive(o, "num_heads")))
+  if (failed(hasAxes(o, past, "past", {5})) || failed(o.isPositive("num_heads")))
     return failure();
   ArrayRef<int64_t> sizes = o.intsAttr("qkv_hidden_sizes");
   AffineExpr heads = o.c(o.intAttr("num_heads", 1)), value = sizes.size() == 3 ? o.c(sizes[2]) : o.s.floorDiv(o.dim(1, 1), o.c(3));
@@ -37,7 +33,7 @@ static LogicalResult packedAttention(ShapeOp &o) {
 
 static LogicalResult multiHeadAttention(ShapeOp &o) {
   if (failed(hasAxes(o, 0, "query", {3, 5})) || failed(hasAxes(o, 1, "key", {3, 4, 5})) || failed(hasAxes(o, 2, "value", {3, 4})) ||
-      failed(hasAxes(o, 6, "past_key", {4})) || failed(hasAxes(o, 7, "past_value", {4})) || failed(isPositive(o, "num_heads")))
+      failed(hasAxes(o, 6, "past_key", {4})) || failed(hasAxes(o, 7, "past_value", {4})) || failed(o.isPositive("num_heads")))
     return failure();
   AffineExpr heads = o.c(o.intAttr("num_heads", 1)), batch = o.dim(0, 0), queries = o.dim(0, 1);
   bool packed = o.rank(0) == 5;
@@ -60,8 +56,8 @@ static LogicalResult multiHeadAttention(ShapeOp &o) {
 
 static LogicalResult groupQueryAttention(ShapeOp &o) {
   if (failed(hasAxes(o, 0, "query", {3})) || failed(hasAxes(o, 1, "key", {3})) || failed(hasAxes(o, 2, "value", {3})) ||
-      failed(hasAxes(o, 3, "past_key", {4})) || failed(hasAxes(o, 4, "past_value", {4})) || failed(isPositive(o, "num_heads")) ||
-      failed(isPositive(o, "kv_num_heads")) || failed(o.divides("kv_num_heads", o.c(o.intAttr("num_heads", 1)), "num_heads")))
+      failed(hasAxes(o, 3, "past_key", {4})) || failed(hasAxes(o, 4, "past_value", {4})) || failed(o.isPositive("num_heads")) ||
+      failed(o.divides("kv_num_heads", o.c(o.intAttr("num_heads", 1)), "num_heads")))
     return failure();
   int64_t q = o.intAttr("num_heads", 1), kv = o.intAttr("kv_num_heads", 1);
   bool packed = !o.in(1);

@@ -470,7 +470,7 @@ func.func @imputer(%a0: tensor<?x4xi64>) -> tensor<*xi64> {
 // -----
 
 func.func @linear(%a0: tensor<?x4xf32>) -> tensor<*xf32> {
-  // expected-error @+1 {{ml.LinearRegressor: coefficients has 3 entries, one for each of the 4 columns is needed for each target, of 1}}
+  // expected-error @+1 {{ml.LinearRegressor: coefficients has 3 entries, 4 for each of targets = 1 are needed, one for each column}}
   %r = "onnx.ml.LinearRegressor"(%a0) {coefficients = array<f32: 1., 2., 3.>} : (tensor<?x4xf32>) -> tensor<*xf32>
   return %r : tensor<*xf32>
 }
@@ -478,9 +478,25 @@ func.func @linear(%a0: tensor<?x4xf32>) -> tensor<*xf32> {
 // -----
 
 func.func @classes(%a0: tensor<?x2xf32>) -> tensor<*xf32> {
-  // expected-error @+1 {{ml.LinearClassifier: coefficients has 3 entries, one for each of the 2 columns is needed for each class}}
+  // expected-error @+1 {{ml.LinearClassifier: coefficients has 3 entries, 2 for each of the 2 intercepts are needed, one for each column}}
   %r:2 = "onnx.ml.LinearClassifier"(%a0) {coefficients = array<f32: 1., 2., 3.>, intercepts = array<f32: 0., 0.>, classlabels_ints = array<i64: 0, 1>} : (tensor<?x2xf32>) -> (tensor<*xi64>, tensor<*xf32>)
   return %r#1 : tensor<*xf32>
+}
+
+// -----
+
+func.func @classes_without_intercepts(%a0: tensor<?x2xf32>) -> tensor<*xf32> {
+  // expected-error @+1 {{ml.LinearClassifier: coefficients has 3 entries, a multiple of the 2 columns is needed}}
+  %r:2 = "onnx.ml.LinearClassifier"(%a0) {coefficients = array<f32: 1., 2., 3.>, classlabels_ints = array<i64: 0, 1>} : (tensor<?x2xf32>) -> (tensor<*xi64>, tensor<*xf32>)
+  return %r#1 : tensor<*xf32>
+}
+
+// -----
+
+func.func @imputer_of_no_values(%a0: tensor<?x4xf32>) -> tensor<*xf32> {
+  // expected-error @+1 {{ml.Imputer: imputed_value_floats has 0 entries, 1 or one for each column is needed}}
+  %r = "onnx.ml.Imputer"(%a0) {imputed_value_int64s = array<i64: 1>} : (tensor<?x4xf32>) -> tensor<*xf32>
+  return %r : tensor<*xf32>
 }
 
 // -----
