@@ -574,8 +574,9 @@ func.func @tapsStay(%x: tensor<1x1x?x4xf32>, %y: tensor<1x1x2xf32>) -> (tensor<1
 // CHECK-NOT: "onnx.Transpose"
 // CHECK: %[[A:.*]] = "onnx.Unsqueeze"(%arg0
 // CHECK: %[[B:.*]] = "onnx.Unsqueeze"(%arg0
-// CHECK: return %[[A]], %[[B]]
-func.func @back(%x: tensor<?x8x?xf32>) -> (tensor<?x8x1x?xf32>, tensor<?x8x1x?xf32>) {
+// CHECK: %[[C:.*]] = "onnx.Squeeze"(%arg1
+// CHECK: return %[[A]], %[[B]], %[[C]]
+func.func @back(%x: tensor<?x8x?xf32>, %y: tensor<?x8x1x?xf32>) -> (tensor<?x8x1x?xf32>, tensor<?x8x1x?xf32>, tensor<?x8x?xf32>) {
   %axes = "onnx.Constant"() {value = dense<1> : tensor<1xi64>} : () -> tensor<1xi64>
   %sizes = "onnx.Constant"() {value = dense<[0, 1, -1, 8]> : tensor<4xi64>} : () -> tensor<4xi64>
   %0 = "onnx.Transpose"(%x) <{perm = array<i64: 0, 2, 1>}> : (tensor<?x8x?xf32>) -> tensor<?x?x8xf32>
@@ -583,7 +584,10 @@ func.func @back(%x: tensor<?x8x?xf32>) -> (tensor<?x8x1x?xf32>, tensor<?x8x1x?xf
   %2 = "onnx.Transpose"(%1) <{perm = array<i64: 0, 3, 1, 2>}> : (tensor<?x1x?x8xf32>) -> tensor<?x8x1x?xf32>
   %3 = "onnx.Reshape"(%0, %sizes) : (tensor<?x?x8xf32>, tensor<4xi64>) -> tensor<?x1x?x8xf32>
   %4 = "onnx.Transpose"(%3) <{perm = array<i64: 0, 3, 1, 2>}> : (tensor<?x1x?x8xf32>) -> tensor<?x8x1x?xf32>
-  return %2, %4 : tensor<?x8x1x?xf32>, tensor<?x8x1x?xf32>
+  %5 = "onnx.Transpose"(%y) <{perm = array<i64: 0, 2, 3, 1>}> : (tensor<?x8x1x?xf32>) -> tensor<?x1x?x8xf32>
+  %6 = "onnx.Squeeze"(%5, %axes) : (tensor<?x1x?x8xf32>, tensor<1xi64>) -> tensor<?x?x8xf32>
+  %7 = "onnx.Transpose"(%6) <{perm = array<i64: 0, 2, 1>}> : (tensor<?x?x8xf32>) -> tensor<?x8x?xf32>
+  return %2, %4, %7 : tensor<?x8x1x?xf32>, tensor<?x8x1x?xf32>, tensor<?x8x?xf32>
 }
 
 // -----
