@@ -46,9 +46,9 @@ def Plan_BytesOp : Plan_Op<"bytes", [Pure]> {
   let results = (outs I64:$bytes);
 }
 def Plan_AllocOp : Plan_Op<"alloc"> {
-  let summary = "memory for one value, never more than `most` bytes (-1: not bounded); the memory pass gives it an arena `offset` (static size) or a `slot`";
+  let summary = "memory for one value, never more than `most` bytes (-1: not bounded); the memory pass gives it an arena `offset` (static size) or a `slot`; what cannot be had fails in the name of `site`, or of the next launch";
   let arguments = (ins I64:$bytes, DefaultValuedAttr<I64Attr, "-1">:$offset, DefaultValuedAttr<I64Attr, "-1">:$slot,
-    DefaultValuedAttr<I64Attr, "-1">:$most);
+    DefaultValuedAttr<I64Attr, "-1">:$most, OptionalAttr<I64Attr>:$site);
   let results = (outs AnyType:$buffer);
 }
 def Plan_PlaceOp : Plan_Op<"place"> {

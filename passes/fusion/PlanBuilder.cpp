@@ -183,7 +183,7 @@ Value PlanBuilder::allocate(Value v, Location loc) {
   else if (!tensor || isa<onnx::StringType>(tensor.getElementType()))
     buffer = plan::HeapOp::create(b, loc, pointer(), bytesOf(v, loc));
   else
-    buffer = plan::AllocOp::create(b, loc, pointer(), bytesOf(v, loc), -1, -1, mostBytes(v));
+    buffer = plan::AllocOp::create(b, loc, pointer(), bytesOf(v, loc), -1, -1, mostBytes(v), {});
   return buffers[v] = buffer;
 }
 
@@ -276,7 +276,7 @@ Value PlanBuilder::allocatePart(Value v, const Part &part, Location loc) {
     return address;
   Value isPart = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, size(part.runs, loc), constant(1, loc));
   Value bytes = arith::SelectOp::create(b, loc, isPart, constant(0, loc), bytesOf(v, loc));
-  Value own = plan::AllocOp::create(b, loc, pointer(), bytes, -1, -1, mostBytes(v));
+  Value own = plan::AllocOp::create(b, loc, pointer(), bytes, -1, -1, mostBytes(v), {});
   return arith::SelectOp::create(b, loc, isPart, address, own);
 }
 

@@ -151,7 +151,7 @@ Value PlanBuilder::keep(Value v, Value iteration, Location loc) {
     if (!block->empty())
       block->back().erase();
     b.setInsertionPointToEnd(block);
-    Value memory = plan::AllocOp::create(b, loc, pointer(), bytes, -1, -1, mostBytes(v));
+    Value memory = plan::AllocOp::create(b, loc, pointer(), bytes, -1, -1, mostBytes(v), {});
     scf::YieldOp::create(b, loc, memory);
   }
   plan::CopyOp::create(b, loc, place.getResult(0), from, bytes);
@@ -336,8 +336,8 @@ LogicalResult PlanBuilder::buildLoop(Operation *op) {
   it.axes.assign(op->getNumResults() - it.state.size(), 0);
   it.reverse = it.axes;
   return iterate(it, [&](Value iteration) {
-    Value number = plan::AllocOp::create(b, loc, pointer(), constant(8, loc), -1, -1, -1),
-          yes = plan::AllocOp::create(b, loc, pointer(), constant(8, loc), -1, -1, -1);
+    Value number = plan::AllocOp::create(b, loc, pointer(), constant(8, loc), -1, -1, -1, {}),
+          yes = plan::AllocOp::create(b, loc, pointer(), constant(8, loc), -1, -1, -1, {});
     plan::StoreOp::create(b, loc, iteration, number, 0);
     plan::StoreOp::create(b, loc, arith::ConstantIntOp::create(b, loc, 1, 8), yes, 0);
     buffers[it.body->getArgument(0)] = number;

@@ -189,9 +189,17 @@ private:
   DenseMap<Value, int64_t> values;
 };
 
+// The site of the first launch behind `op`, for which that is made.
+IntegerAttr nextSite(Operation *op) {
+  for (; op; op = op->getNextNode())
+    if (auto site = op->getAttrOfType<IntegerAttr>("site"))
+      return site;
+  return {};
+}
+
 // Places of values whose sizes are known at `behind`, where the run begins: in one slot, offsets being sums of sizes. The likely sizes say
 // which of two values that live together lies below the other; whatever the sizes are, it then begins where all below it end. Gives the
-// slot's most bytes.
+// slot's most bytes. What cannot be had fails in the name of what makes the largest value.
 int64_t placeKnown(MutableArrayRef<Interval> all, int64_t slot, Operation *behind) {
   place(all);
   llvm::stable_sort(all, [](const Interval &a, const Interval &b) { return a.at < b.at; });
@@ -225,7 +233,8 @@ int64_t placeKnown(MutableArrayRef<Interval> all, int64_t slot, Operation *behin
     total = largest(total, end[n]);
   bool isBounded = llvm::none_of(all, [](Interval &i) { return int64_t(i.op.getMost()) < 0; });
   int64_t mostBytes = *llvm::max_element(most);
-  Value memory = plan::AllocOp::create(b, loc, all.front().op.getType(), total, -1, slot, isBounded ? mostBytes : -1);
+  Interval *widest = llvm::max_element(all, [](const Interval &a, const Interval &b) { return a.bytes < b.bytes; });
+  Value memory = plan::AllocOp::create(b, loc, widest->op.getType(), total, -1, slot, isBounded ? mostBytes : -1, nextSite(widest->op));
   for (auto [i, offset] : llvm::zip(all, at)) {
     b.setInsertionPoint(i.op);
     i.op.replaceAllUsesWith(plan::PlaceOp::create(b, i.op.getLoc(), i.op.getType(), i.op.getBytes(), memory, offset).getResult());

@@ -40,7 +40,7 @@ func.func @main(%x: tensor<100xf32> {onnx.name = "x"}) -> (tensor<100xf32> {onnx
 // CHECK: %[[ONE:.*]] = arith.addi %[[START]], %{{.*}} : i64
 // CHECK: %[[OTHER:.*]] = arith.addi %[[START]], %{{.*}} : i64
 // CHECK: %[[END:.*]] = arith.maxsi %[[OTHER]], %[[ONE]] : i64
-// CHECK: %[[MEMORY:.*]] = plan.alloc %{{.*}} {slot = 0 : i64}
+// CHECK: %[[MEMORY:.*]] = plan.alloc %{{.*}} {site = 0 : i64, slot = 0 : i64}
 // CHECK: plan.place %{{.*}}, %[[MEMORY]], %[[START]]
 // CHECK: plan.place %{{.*}}, %[[MEMORY]], %[[END]]
 // CHECK: plan.place %{{.*}}, %[[MEMORY]], %[[START]]
@@ -51,6 +51,18 @@ func.func @main(%x: tensor<?xf32> {onnx.name = "x", onnx.dims = ["n"]}) -> (tens
   %2 = "onnx.Softmax"(%1) <{axis = 0 : i64}> : (tensor<?xf32>) -> tensor<?xf32>
   %3 = "onnx.Softmax"(%2) <{axis = 0 : i64}> : (tensor<?xf32>) -> tensor<?xf32>
   return %3 : tensor<?xf32>
+}
+
+// -----
+
+// Memory of sizes that follow from inputs fails, if it cannot be had, in the name of what makes the largest value.
+// CHECK: plan.alloc {{.*}} {site = 1 : i64, slot = 0 : i64}
+func.func @main(%x: tensor<?xf32> {onnx.name = "x", onnx.dims = ["n"]}, %y: tensor<?x4xf32> {onnx.name = "y", onnx.dims = ["n", ""]}) -> (tensor<?xf32> {onnx.name = "p"}, tensor<?x4xf32> {onnx.name = "q"}) {
+  %0 = "onnx.Softmax"(%x) <{axis = 0 : i64}> : (tensor<?xf32>) -> tensor<?xf32>
+  %1 = "onnx.Softmax"(%y) <{axis = 0 : i64}> : (tensor<?x4xf32>) -> tensor<?x4xf32>
+  %2 = "onnx.Softmax"(%0) <{axis = 0 : i64}> : (tensor<?xf32>) -> tensor<?xf32>
+  %3 = "onnx.Softmax"(%1) <{axis = 0 : i64}> : (tensor<?x4xf32>) -> tensor<?x4xf32>
+  return %2, %3 : tensor<?xf32>, tensor<?x4xf32>
 }
 
 // -----
