@@ -133,7 +133,7 @@ static std::string einsumError(const pb::NodeProto &node, const Scope &scope) {
   return error.empty() ? error : error + ": '" + equation + "'";
 }
 
-// Numbers that the library's inference computes with and does not check.
+// Numbers that the library's inference computes with, or a kernel refuses, and no schema bounds.
 static std::string rangeError(const pb::NodeProto &node) {
   static const struct {
     const char *op, *attr;
@@ -143,6 +143,7 @@ static std::string rangeError(const pb::NodeProto &node) {
                 {"LRN", "size", 1, INT32_MAX},
                 {"LpPool", "p", 1, INT32_MAX},
                 {"GlobalLpPool", "p", 1, INT32_MAX},
+                {"LpNormalization", "p", 1, 2},
                 {"RNN", "layout", 0, 1},
                 {"GRU", "layout", 0, 1},
                 {"LSTM", "layout", 0, 1}};

@@ -19,10 +19,13 @@ template <unsigned past>
 static LogicalResult packedAttention(ShapeOp &o) {
   if (o.rank(0) != 3 || o.rank(1) != 2)
     return o.error() << "input and weights need 3 and 2 axes, they have " << o.rank(0) << " and " << o.rank(1);
-  if (failed(hasAxes(o, past, "past", {5})) || failed(o.isPositive("num_heads")))
+  if (failed(hasAxes(o, past, "past", {5})))
     return failure();
   ArrayRef<int64_t> sizes = o.intsAttr("qkv_hidden_sizes");
-  AffineExpr heads = o.c(o.intAttr("num_heads", 1)), value = sizes.size() == 3 ? o.c(sizes[2]) : o.s.floorDiv(o.dim(1, 1), o.c(3));
+  AffineExpr heads = o.c(o.intAttr("num_heads")), third = o.s.floorDiv(o.dim(1, 1), o.c(3));
+  AffineExpr query = sizes.size() == 3 ? o.c(sizes[0]) : third, value = sizes.size() == 3 ? o.c(sizes[2]) : third;
+  if (failed(o.divides("num_heads", query, "the size of a query")) || failed(o.divides("num_heads", value, "the size of a value")))
+    return failure();
   AffineExpr total = o.in(past) ? o.s.add(o.dim(past, 3), o.dim(0, 1)) : o.dim(0, 1);
   if (o.in(past) && o.intAttr("past_present_share_buffer"))
     total = o.dim(past, 3);

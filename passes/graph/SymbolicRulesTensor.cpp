@@ -544,6 +544,15 @@ static LogicalResult spaceToDepth(ShapeOp &o) {
   return o.set(0, {o.dim(0, 0), o.s.mul(o.dim(0, 1), o.s.mul(b, b)), o.s.floorDiv(o.dim(0, 2), b), o.s.floorDiv(o.dim(0, 3), b)});
 }
 
+static LogicalResult reverseSequence(ShapeOp &o) {
+  auto batch = o.axis(o.intAttr("batch_axis", 1), o.rank(0));
+  if (failed(batch) || o.rank(1) != 1)
+    return failed(batch) ? failure() : LogicalResult(o.error() << "sequence_lens needs one axis, it has " << o.rank(1));
+  if (failed(o.same(o.dim(1, 0), o.dim(0, *batch), "numbers of sequence_lens and of sequences:")))
+    return failure();
+  return likeFirst(o);
+}
+
 void addTensorRules(ShapeRules &rules) {
   rules["Constant"] = constant;
   rules["ConstantOfShape"] = constantOfShape;
@@ -562,7 +571,8 @@ void addTensorRules(ShapeRules &rules) {
   rules["Pad"] = pad;
   rules["CenterCropPad"] = centerCropPad;
   rules["Range"] = range;
-  rules["EyeLike"] = rules["Trilu"] = rules["ReverseSequence"] = likeFirst;
+  rules["EyeLike"] = rules["Trilu"] = likeFirst;
+  rules["ReverseSequence"] = reverseSequence;
   rules["DepthToSpace"] = depthToSpace;
   rules["SpaceToDepth"] = spaceToDepth;
 }

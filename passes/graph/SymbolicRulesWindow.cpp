@@ -187,6 +187,11 @@ static LogicalResult globalPool(ShapeOp &o) {
 }
 
 static LogicalResult maxUnpool(ShapeOp &o) {
+  if (o.rank(1) != o.rank(0))
+    return o.error() << "data has " << o.rank(0) << " axes, indices " << o.rank(1);
+  for (int64_t i = 0; i < o.rank(0); ++i)
+    if (failed(o.same(o.dim(0, i), o.dim(1, i), "sizes of axis " + Twine(i) + " of data and of indices:")))
+      return failure();
   if (o.in(2)) {
     auto given = o.elements(2);
     return given && int64_t(given->size()) == o.rank(0) ? o.set(0, *given) : o.setRank(0, o.rank(0));
@@ -209,6 +214,9 @@ static LogicalResult col2Im(ShapeOp &o) {
   auto image = o.elements(1), block = o.elements(2);
   if (!image || !block || o.rank(0) < 2)
     return o.setFromType(0);
+  auto rows = known(o.dim(0, 1)), taps = known(o.s.product(*block));
+  if (rows && taps && (*taps < 1 || *rows % *taps))
+    return o.error() << "the " << *rows << " rows of columns are no multiple of the " << *taps << " elements of a block";
   Dims dims{o.dim(0, 0), o.s.floorDiv(o.dim(0, 1), o.s.product(*block))};
   dims.append(*image);
   return o.set(0, dims);
@@ -308,9 +316,16 @@ static LogicalResult affineGrid(ShapeOp &o) {
   auto size = o.elements(1);
   if (!size || size->size() < 3)
     return o.setFromType(0);
+  int64_t axes = int64_t(size->size()) - 2;
+  if (o.rank(0) != 3)
+    return o.error() << "theta needs 3 axes, it has " << o.rank(0);
+  if (failed(o.same(o.dim(0, 0), size->front(), "batches of theta and of size:")) ||
+      failed(o.same(o.dim(0, 1), o.c(axes), "rows of theta and axes of an image:")) ||
+      failed(o.same(o.dim(0, 2), o.c(axes + 1), "columns of theta and axes of an image and one:")))
+    return failure();
   Dims dims{size->front()};
   dims.append(size->begin() + 2, size->end());
-  dims.push_back(o.c(int64_t(size->size()) - 2));
+  dims.push_back(o.c(axes));
   return o.set(0, dims);
 }
 

@@ -159,6 +159,11 @@ def negative_batch_dims(folder):
     return save(folder, model([node], [tensor("x", 2, 3), tensor("i", 1, 1, dtype=TensorProto.INT64)], [tensor("y", None, None)]))
 
 
+@case(1, r"norm .*'p' is 3, not from 1 to 2")
+def norm_of_no_order(folder):
+    return save(folder, model([helper.make_node("LpNormalization", ["x"], ["y"], name="norm", p=3)], [tensor("x", 2, 3)], [tensor("y", 2, 3)]))
+
+
 @case(1, r"odd.*overflow")
 def blocks_beyond_every_size(folder):
     node = helper.make_node("DepthToSpace", ["x"], ["y"], name="odd", blocksize=1 << 32)

@@ -514,3 +514,46 @@ func.func @leaves(%a0: tensor<?x2xf32>) -> tensor<*xf32> {
   %r:2 = "onnx.ml.TreeEnsembleClassifier"(%a0) {class_ids = array<i64: 0>} : (tensor<?x2xf32>) -> (tensor<*xi64>, tensor<*xf32>)
   return %r#1 : tensor<*xf32>
 }
+
+// -----
+
+func.func @unpooled(%a0: tensor<1x1x2x2xf32>, %a1: tensor<1x1x2x3xi64>) -> tensor<*xf32> {
+  // expected-error @+1 {{MaxUnpool: sizes of axis 3 of data and of indices: 2 and 3 differ}}
+  %r = "onnx.MaxUnpool"(%a0, %a1) {kernel_shape = array<i64: 2, 2>, operandSegmentSizes = array<i32: 1, 1, 0>} : (tensor<1x1x2x2xf32>, tensor<1x1x2x3xi64>) -> tensor<*xf32>
+  return %r : tensor<*xf32>
+}
+
+// -----
+
+func.func @theta(%a0: tensor<1x3x3xf32>) -> tensor<*xf32> {
+  %1 = "onnx.Constant"() {value = dense<[1, 1, 4, 4]> : tensor<4xi64>} : () -> tensor<4xi64>
+  // expected-error @+1 {{AffineGrid: rows of theta and axes of an image: 3 and 2 differ}}
+  %r = "onnx.AffineGrid"(%a0, %1) : (tensor<1x3x3xf32>, tensor<4xi64>) -> tensor<*xf32>
+  return %r : tensor<*xf32>
+}
+
+// -----
+
+func.func @blocks_of_columns(%a0: tensor<1x5x4xf32>) -> tensor<*xf32> {
+  %1 = "onnx.Constant"() {value = dense<[3, 3]> : tensor<2xi64>} : () -> tensor<2xi64>
+  %2 = "onnx.Constant"() {value = dense<[2, 2]> : tensor<2xi64>} : () -> tensor<2xi64>
+  // expected-error @+1 {{Col2Im: the 5 rows of columns are no multiple of the 4 elements of a block}}
+  %r = "onnx.Col2Im"(%a0, %1, %2) : (tensor<1x5x4xf32>, tensor<2xi64>, tensor<2xi64>) -> tensor<*xf32>
+  return %r : tensor<*xf32>
+}
+
+// -----
+
+func.func @sequences(%a0: tensor<4x3xf32>, %a1: tensor<2xi64>) -> tensor<*xf32> {
+  // expected-error @+1 {{ReverseSequence: numbers of sequence_lens and of sequences: 2 and 3 differ}}
+  %r = "onnx.ReverseSequence"(%a0, %a1) {batch_axis = 1 : i64, time_axis = 0 : i64} : (tensor<4x3xf32>, tensor<2xi64>) -> tensor<*xf32>
+  return %r : tensor<*xf32>
+}
+
+// -----
+
+func.func @packed_heads(%a0: tensor<1x3x8xf32>, %a1: tensor<8x24xf32>) -> tensor<*xf32> {
+  // expected-error @+1 {{ms.Attention: num_heads 3 does not divide the size of a query, which is 8}}
+  %r = "onnx.ms.Attention"(%a0, %a1) {num_heads = 3 : i64, operandSegmentSizes = array<i32: 1, 1, 0, 0, 0, 0, 0>} : (tensor<1x3x8xf32>, tensor<8x24xf32>) -> tensor<*xf32>
+  return %r : tensor<*xf32>
+}
