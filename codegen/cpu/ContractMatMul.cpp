@@ -24,7 +24,7 @@ LogicalResult emitPackedMatMul(KernelCode &c, Operation *raw) {
   PanelType type = PanelType::of(bType.getElementType());
   int64_t bytes = type.numberBytes(), sets = page / std::gcd(std::max<int64_t>(depth, 1) * bytes, page);
   RowsSchedule s(c, constantOf(rowsExpr), panels, depth, 1, type, std::min<int64_t>(32, ways * sets));
-  s.oneProblem = true;
+  s.oneProblem = true, s.mayRound = op->hasAttr(onnx::kBF16RowsAttr);
   s.scheduleChunk(c.kernel), s.scheduleGroup(c.kernel), s.scheduleDepth(c.kernel, std::max<int64_t>(depth, 1));
   Epilogue epilogue(c, op);
 

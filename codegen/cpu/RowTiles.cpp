@@ -25,7 +25,7 @@ bool RowsEmitter::gainsByTiles(int64_t steps) const {
   // digits of the row and its share of those of panels, a trip of its sums. Measured, tiles take some 1.3 times as long as that says.
   double panels = double(s.panels.value_or(48)), depth = double(steps), rows = double(std::max<int64_t>(1, s.rows.value_or(128)));
   double whole = 16 * std::ceil(rows / 16) / rows;
-  double products = whole * 6 * 1.2 * std::ceil(depth / 32) * 2 * std::ceil(panels / 2);
+  double products = whole * (isOneDigit() ? 1 : 6) * 1.2 * std::ceil(depth / 32) * 2 * std::ceil(panels / 2);
   double inVectors = depth * panels / 2, inTiles = products + depth / 2 + 10 * panels + 5 * depth * panels / rows;
   return inVectors > 1.4 * inTiles;
 }
@@ -85,7 +85,7 @@ void RowsEmitter::emitTiles(llvm::function_ref<Group(Value)> groupAt, Value grou
       Value again = floatIsOnePart(steps) ? c.less(low, pair) : c.flag(false), behind = floatIsOnePart(steps) ? c.sub(most, to) : c.n(0);
       Value blockBytes = p.blockBytes ? p.blockBytes : c.n(kPanelBytes), depth = p.blockBytes ? c.mul(p.depth, kLanes) : p.depth;
       assert(!p.distances && size_t(s.type.element) < std::size(names) && "no kernel of tiles");
-      c.callLibrary(names[s.type.element],
+      c.callLibrary(isOneDigit() ? StringRef("onnxc_float_tiles_rounded_BF16") : StringRef(names[s.type.element]),
                     {c.at(p.a, c.mul(row, p.rowBytes)), p.rowBytes, blockBytes, c.sub(endRow, row), depth,
                      c.at(p.b, c.mul(from, p.panelBytes)), p.panelBytes, c.sub(to, from), behind,
                      arith::ExtUIOp::create(c.b, c.loc, c.i64, again), c.scratch, sums,

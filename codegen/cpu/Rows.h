@@ -36,6 +36,7 @@ struct RowsSchedule {
   PanelType type;                                           // of the panels where they are stored
   int64_t chunkTiles = 1, groupPanels = 1, depthBlock = 0;  // in tiles, panels, steps of `depth`
   bool wholeTiles = false;                                  // unknown rows are a multiple of a tile's
+  bool mayRound = false;                                    // rows to bf16, which the model's are
   bool oneProblem = false;                                  // of all groups: so few rows meet the panels of several at once
   // `most`: rows of a tile.
   RowsSchedule(KernelCode &code, std::optional<int64_t> rows, std::optional<int64_t> panels, std::optional<int64_t> depth,
@@ -85,6 +86,7 @@ private:
   void emitFew(const Group &g, Value rows, Value panels);
   // On tiles of bf16 (RowTiles.cpp), which a processor may have.
   bool gainsByTiles(int64_t steps) const;
+  bool isOneDigit() const { return s.mayRound && s.type.element == PanelType::BF16; }
   int64_t tilesScratch(int64_t steps) const;
   Value canTile(Value rows);
   void emitTiles(llvm::function_ref<Group(Value group)> groupAt, Value groups, int64_t alike, Value rows, Value panels, int64_t steps);

@@ -64,6 +64,8 @@ inline int64_t axisAttr(mlir::Operation *op, int64_t rank, int64_t otherwise = 0
 inline constexpr llvm::StringLiteral kExactAttr = "onnxc.exact";
 // On a Mul of blocked activations, and an Exp of f32 that only products read: what would be subnormal is zero.
 inline constexpr llvm::StringLiteral kFlushAttr = "onnxc.flush";
+// On a MatMul, Gemm or packed.MatMul of f32 whose first operand is bf16 in the model: a kernel may round it to that.
+inline constexpr llvm::StringLiteral kBF16RowsAttr = "onnxc.bf16_rows";
 // On a Div of f32 by a constant: whole numbers are made of its quotients, and those of two products are proven to be the same ones
 // (codegen/cpu/Pointwise.cpp: quotientByProducts).
 inline constexpr llvm::StringLiteral kByProductsAttr = "onnxc.by_products";

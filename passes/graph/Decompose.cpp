@@ -136,8 +136,10 @@ static LogicalResult gemm(onnx::GemmOp op, PatternRewriter &rewriter) {
   GraphBuilder g{rewriter, loc};
   Value left = matrices(g, op.getA(), /*firstIsRow=*/false, op.getTransA());
   if (constant) {
-    rewriter.replaceOpWithNewOp<onnx::GemmOp>(op, op.getType(), left, op.getB(), op.getC(), op.getAlphaAttr(), op.getBetaAttr(),
-                                              rewriter.getI64IntegerAttr(0), op.getTransBAttr());
+    DictionaryAttr marks = op->getDiscardableAttrDictionary();
+    auto product = rewriter.replaceOpWithNewOp<onnx::GemmOp>(op, op.getType(), left, op.getB(), op.getC(), op.getAlphaAttr(),
+                                                             op.getBetaAttr(), rewriter.getI64IntegerAttr(0), op.getTransBAttr());
+    product->setDiscardableAttrs(marks);
     return success();
   }
   Value v = onnx::MatMulOp::create(rewriter, loc, op.getType(), left, matrices(g, op.getB(), /*firstIsRow=*/false, op.getTransB()));

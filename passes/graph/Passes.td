@@ -32,6 +32,7 @@ def WidenHalf : Pass<"widen-half", "::mlir::func::FuncOp"> {
     %y = onnx.MatMul %a, %w ; onnx.Relu %y
     =>  onnx.Cast (onnx.Relu (onnx.MatMul (onnx.Cast %a), %w32))
     ```
+    A MatMul or Gemm whose first operand was bf16 says so (`onnxc.bf16_rows`): its kernel may round that.
   }];
   let dependentDialects = ["::onnxc::onnx::OnnxDialect"];
 }

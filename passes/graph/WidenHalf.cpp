@@ -2,6 +2,7 @@
 // inputs, outputs and weights, or ops that are left alone, hold halves. A Cast of the model from a half that an op computed to f32 takes
 // what was computed. Left out at -O0, which rounds after every op.
 #include "dialects/onnx/Elementwise.h"
+#include "dialects/onnx/NN.h"
 #include "dialects/onnx/Tensor.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/graph/GraphBuilder.h"
@@ -110,6 +111,8 @@ struct Widener {
     b.setInsertionPoint(op);
     Operation *copy = b.clone(*op);
     copy->setOperands(operands);
+    if (isa<onnx::MatMulOp, onnx::GemmOp>(op) && llvm::cast<TensorType>(op->getOperand(0).getType()).getElementType().isBF16())
+      copy->setAttr(onnx::kBF16RowsAttr, b.getUnitAttr());
     for (auto [from, to] : llvm::zip(op->getResults(), copy->getResults())) {
       if (!isHalf(from)) {
         from.replaceAllUsesWith(to);

@@ -27,13 +27,14 @@ struct Storage {
   FloatType wanted;
   bool isFar;  // more than a second-level cache keeps from run to run
 
-  // Of `values` times `scale` that multiply so many rows, if known. Widening costs products of a few tiles 10 to 20 %, of many 5 %, where
-  // bytes are a quarter of what they would be.
-  Type typeOf(ArrayRef<float> values, float scale, std::optional<int64_t> rows) const {
+  // Of `values` times `scale` that multiply so many rows, if known, which `bf16Rows` says are bf16. Widening costs products of a few tiles
+  // 10 to 20 %, of many 5 %, where bytes are a quarter of what they would be; tiles of AMX need one product of bf16 instead of six.
+  Type typeOf(ArrayRef<float> values, float scale, std::optional<int64_t> rows, bool bf16Rows = false) const {
     constexpr int64_t fewRows = 6, manyRows = 48;
-    bool areFew = rows.value_or(1) <= fewRows, areMany = rows.value_or(1) >= manyRows;
-    Type exact = isFar || !wanted.isF32() ? exactType(wanted.getContext(), values, scale) : Type(wanted);
-    bool pays = exact.isInteger(8) ? areFew || areMany || !wanted.isF32() : areFew && wanted.isF32();
+    bool areFew = rows.value_or(1) <= fewRows, areMany = rows.value_or(1) >= manyRows,
+         inTiles = bf16Rows && rows.value_or(manyRows) >= manyRows;
+    Type exact = isFar || inTiles || !wanted.isF32() ? exactType(wanted.getContext(), values, scale) : Type(wanted);
+    bool pays = exact.isInteger(8) ? areFew || areMany || !wanted.isF32() : (inTiles && exact.isBF16()) || (areFew && wanted.isF32());
     return pays ? exact : storedType(wanted, values, scale);
   }
 };
@@ -69,9 +70,11 @@ static Value packMatrix(OpBuilder &b, Location loc, Type stored, ArrayRef<T> val
 }
 
 // Of a matrix of f32 or f64; nothing where they are not constant.
-static Value packMatrix(OpBuilder &b, Value weights, Matrix m, const Storage &storage, std::optional<int64_t> rows) {
-  if (auto values = constantFloats(weights))
-    return packMatrix<float>(b, weights.getLoc(), storage.typeOf(*values, m.scale, rows), *values, m);
+static Value packMatrix(OpBuilder &b, Value weights, Matrix m, const Storage &storage, Operation *product) {
+  if (auto values = constantFloats(weights)) {
+    Type type = storage.typeOf(*values, m.scale, rowsOf(product->getOperand(0)), product->hasAttr(onnx::kBF16RowsAttr));
+    return packMatrix<float>(b, weights.getLoc(), type, *values, m);
+  }
   auto values = constantDoubles(weights);
   return values ? packMatrix<double>(b, weights.getLoc(), b.getF64Type(), *values, m) : Value();
 }
@@ -213,18 +216,27 @@ static void addUpDistances(Reduce op) {
   difference.erase();
 }
 
+// A MatMul or Gemm by its product with packed weights and a bias, which may be null.
+static void replaceByPacked(Operation *op, Value weights, Value bias, int64_t columns) {
+  OpBuilder b(op);
+  Value v = op->getResult(0);
+  auto packed = onnx::PackedMatMulOp::create(b, op->getLoc(), v.getType(), op->getOperand(0), weights, bias, b.getI64IntegerAttr(columns));
+  if (Attribute bf16Rows = op->getAttr(onnx::kBF16RowsAttr))
+    packed->setAttr(onnx::kBF16RowsAttr, bf16Rows);
+  v.replaceAllUsesWith(packed.getY());
+  op->erase();
+}
+
 static void packMatMul(onnx::MatMulOp op, const Storage &storage) {
   OpBuilder b(op);
   auto type = rankedType(op.getB());
   bool areRows = isRows(op.getA()) && isRows(op.getB()) && type.getRank() == 2 && type.hasStaticShape() &&
                  fillsPanel(type.getElementType(), type.getDimSize(1));
   ArrayRef<int64_t> shape = type ? type.getShape() : ArrayRef<int64_t>();
-  Value weights = areRows ? packMatrix(b, op.getB(), {shape[0], shape[1]}, storage, rowsOf(op.getA())) : Value();
+  Value weights = areRows ? packMatrix(b, op.getB(), {shape[0], shape[1]}, storage, op) : Value();
   if (!weights)
     return multiplyAtRunTime(op);
-  auto packed = onnx::PackedMatMulOp::create(b, op.getLoc(), op.getType(), op.getA(), weights, Value(), b.getI64IntegerAttr(shape[1]));
-  op.replaceAllUsesWith(packed.getY());
-  op.erase();
+  replaceByPacked(op, weights, Value(), shape[1]);
 }
 
 static void packGemm(onnx::GemmOp op, const Storage &storage) {
@@ -240,12 +252,10 @@ static void packGemm(onnx::GemmOp op, const Storage &storage) {
   Value row = op.getC() ? packBias(b, op.getC(), columns, op.getBeta().convertToFloat()) : Value();
   if (op.getC() && !row)
     return;
-  Value weights = packMatrix(b, op.getB(), {depth, columns, t, op.getAlpha().convertToFloat()}, storage, rowsOf(op.getA()));
+  Value weights = packMatrix(b, op.getB(), {depth, columns, t, op.getAlpha().convertToFloat()}, storage, op);
   if (!weights)
     return;
-  auto packed = onnx::PackedMatMulOp::create(b, op.getLoc(), op.getType(), op.getA(), weights, row, b.getI64IntegerAttr(columns));
-  op.replaceAllUsesWith(packed.getY());
-  op.erase();
+  replaceByPacked(op, weights, row, columns);
 }
 
 static bool takesRows(OpOperand &use) {

@@ -5,7 +5,7 @@
 // them.
 //
 // block  32 steps of the depth, what a tile holds of a row
-// left   digits of a tile of rows: [block][digit][16 rows][32 steps]
+// left   digits of a tile of rows: [block][digit][16 rows][32 steps]; one digit of rows that are rounded to bf16
 // right  digits of panels of 16 columns, two beside rows and one beside windows: [block][panel][digit][16 pairs of steps][16 columns][2].
 //        The taps of windows read the same pixels, which the first-level cache holds, so two tiles of these share what a panel loads
 #pragma once
@@ -17,7 +17,7 @@ namespace onnxc {
 namespace {
 
 constexpr int64_t kTileRows = kFloatRows, kTile = kFloatTile, kSteps = kFloatSteps, kPanels = kFloatPanels;
-constexpr int64_t kLeftBlock = kFloatDigits * kTile;  // bytes
+constexpr int64_t kLeftBlock = kFloatDigits * kTile;  // bytes, of three digits
 
 typedef uint16_t u16x32 __attribute__((ext_vector_type(32), aligned(4)));
 
@@ -46,6 +46,12 @@ ONNXC_INLINE void storeLeft(uint8_t *to, int64_t distance, v16 low, v16 high) {
   *(u16x32 *)(to + 2 * distance) = joined(l.third, h.third);
 }
 
+// Rounded to bf16, to nearest even; NaN stays NaN.
+ONNXC_INLINE v16 rounded(v16 v) {
+  u32x16 bits = bitsOf(v), nearest = bits + 0x7fffu + (bits >> 16 & 1u);
+  return __builtin_bit_cast(v16, v == v ? nearest : bits | 0x400000u);
+}
+
 // The bf16 of two steps, side by side in each lane.
 ONNXC_INLINE u32x16 paired(v16 even, v16 odd) { return bitsOf(even) >> 16 | (bitsOf(odd) & 0xffff0000u); }
 
@@ -65,9 +71,10 @@ ONNXC_TILES __attribute__((always_inline)) static inline void storeSums(float *c
   eachTile<TILES>(c, store, distance);
 }
 
-// Sums of a tile of rows by COLUMNS panels of DIGITS digits over `blocks` blocks; they begin with those in memory where `more`.
+// Sums of a tile of rows of LEFT digits, three or one, by COLUMNS panels of DIGITS digits over `blocks` blocks; they begin with those in
+// memory where `more`.
 // `work`: what vectors do while tiles multiply, step() after each product of digits and block() after each block.
-template <int DIGITS, int COLUMNS, class Work>
+template <int LEFT, int DIGITS, int COLUMNS, class Work>
 ONNXC_TILES __attribute__((noinline)) void multiplyDigits(const uint8_t *left, const uint8_t *right, int64_t blocks, float *sums,
                                                           int64_t stride, bool more, Work &work) {
   Work own = work;
@@ -84,7 +91,7 @@ ONNXC_TILES __attribute__((noinline)) void multiplyDigits(const uint8_t *left, c
   own.step()
   // In an order in which each product has a digit of the one before: where another thread shares the core, loads of tiles take the time.
   // What columns of fewer digits leave out is zero in the order of more, so that their sums are the same.
-  for (int64_t i = 0; i < blocks; ++i, left += kLeftBlock, right += kPanels * DIGITS * kTile) {
+  for (int64_t i = 0; i < blocks; ++i, left += LEFT * kTile, right += kPanels * DIGITS * kTile) {
     if constexpr (DIGITS > 1) {
       ONNXC_LEFT(0);
     }
@@ -96,15 +103,21 @@ ONNXC_TILES __attribute__((noinline)) void multiplyDigits(const uint8_t *left, c
       ONNXC_RIGHT(1);
       ONNXC_MULTIPLY;
     }
-    ONNXC_LEFT(1);
-    if constexpr (DIGITS > 1) {
-      ONNXC_MULTIPLY;
+    if constexpr (LEFT > 1) {
+      ONNXC_LEFT(1);
+      if constexpr (DIGITS > 1) {
+        ONNXC_MULTIPLY;
+      }
     }
     ONNXC_RIGHT(0);
-    ONNXC_MULTIPLY;
-    ONNXC_LEFT(2);
-    ONNXC_MULTIPLY;
-    ONNXC_LEFT(0);
+    if constexpr (LEFT > 1) {
+      ONNXC_MULTIPLY;
+      ONNXC_LEFT(2);
+      ONNXC_MULTIPLY;
+    }
+    if constexpr (LEFT > 1 || DIGITS == 1) {
+      ONNXC_LEFT(0);
+    }
     ONNXC_MULTIPLY;
     own.block();
   }

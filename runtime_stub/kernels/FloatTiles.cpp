@@ -42,13 +42,18 @@ struct Rows {
     return false;
   }
   // Digits of the steps [begin, end).
+  template <int DIGITS>
   void split(int64_t begin, int64_t end, uint8_t *left) const {
+    constexpr int64_t block = DIGITS * kTile;
     int64_t blocks = floatBlocks(end - begin);
     for (int64_t r = 0; r < count; ++r) {
-      uint8_t *to = left + r / each * blocks * kLeftBlock + r % each * 64;
-      for (int64_t k = begin; k < end; k += kSteps, to += kLeftBlock) {
+      uint8_t *to = left + r / each * blocks * block + r % each * 64;
+      for (int64_t k = begin; k < end; k += kSteps, to += block) {
         v16 low = load(r, k), high = load(r, k + 16);
-        storeLeft(to, kTile, low, high);
+        if constexpr (DIGITS > 1)
+          storeLeft(to, kTile, low, high);
+        else
+          *(u16x32 *)to = joined(rounded(low), rounded(high));
       }
     }
   }
@@ -74,6 +79,12 @@ struct Panel {
   }
 };
 
+// Two steps of sixteen bf16, one behind the other, as pairs.
+ONNXC_INLINE u16x32 sideBySide(u16x32 v) {
+  return __builtin_shufflevector(v, v, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29,
+                                 14, 30, 15, 31);
+}
+
 // Splits steps [begin, end) of up to two panels into digits, a few at a time; zeros fill the last block.
 template <FloatPanels TYPE>
 struct Splitter {
@@ -87,16 +98,19 @@ struct Splitter {
   __attribute__((always_inline)) void advance(int64_t pairs) {
     for (; pairs > 0 && panel < count; --pairs) {
       int64_t k = begin + 2 * pair;
-      const char *from = panels + panel * panelBytes;
-      v16 even = k < end ? P::load(from, k) : v16(0.0f), odd = k + 1 < end ? P::load(from, k + 1) : v16(0.0f);
-      __builtin_prefetch(from + k * P::kBytes + kAhead);
+      const char *from = panels + panel * panelBytes + k * P::kBytes;
+      __builtin_prefetch(from + kAhead);
       if constexpr (P::kBytes == 64)
-        __builtin_prefetch(from + k * P::kBytes + kAhead + 64);
+        __builtin_prefetch(from + kAhead + 64);
       uint8_t *to = right + (pair / 16 * kPanels + panel) * P::kDigits * kTile + pair % 16 * 64;
-      if constexpr (P::kDigits == 3) {
-        storeDigits(to, even, odd);
+      if (TYPE == FloatPanels::BF16 && k + 1 < end) {
+        *(u16x32 *)to = sideBySide(*(const u16x32 *)from);
       } else {
-        *(u32x16 *)to = paired(even, odd);
+        v16 even = k < end ? P::load(from, 0) : v16(0.0f), odd = k + 1 < end ? P::load(from, 1) : v16(0.0f);
+        if constexpr (P::kDigits == 3)
+          storeDigits(to, even, odd);
+        else
+          *(u32x16 *)to = paired(even, odd);
         if constexpr (P::kDigits == 2)
           *(u32x16 *)(to + kTile) = paired(even - upper(even), odd - upper(odd));
       }
@@ -129,7 +143,8 @@ struct Beside {
   __attribute__((always_inline)) void block() { lines.fetch(); }
 };
 
-template <FloatPanels TYPE>
+// `LEFT`: digits of a row's number, three or one.
+template <FloatPanels TYPE, int LEFT>
 struct Product {
   Rows rows;
   const char *panels;
@@ -140,6 +155,7 @@ struct Product {
   ResultPlaces results;
   int64_t part = floatPart(rows.depth);
   using P = Panel<TYPE>;
+  static_assert(LEFT == 3 || P::kDigits == 1, "sums of infinities are made again of numbers that are not rounded");
 
   // The lower digits of an infinity are NaN, and so are sums with them, which may be infinite: they are made again, but in rows that have a
   // NaN themselves.
@@ -160,16 +176,16 @@ struct Product {
   // The part's products with the panels from `panel` on, whose digits are at `from`.
   template <int COLUMNS>
   void multiplyTiles(int64_t panel, const uint8_t *from, int64_t blocks, bool more, bool last, Splitter<TYPE> &next) const {
-    int64_t stride = count * 64, tiles = ceilDiv(rows.count, rows.each), tileBytes = blocks * kLeftBlock;
-    constexpr int64_t products = P::kDigits == 3 ? 6 : P::kDigits == 2 ? 5 : 3;
+    int64_t stride = count * 64, tiles = ceilDiv(rows.count, rows.each), tileBytes = blocks * LEFT * kTile;
+    constexpr int64_t products = P::kDigits == 3 ? 6 : P::kDigits == 2 ? 5 : LEFT;
     int64_t times = tiles * blocks * products, pairs = ceilDiv(next.count * next.blocks * 16, times);
     Beside<TYPE> beside{next,
                         pairs,
                         {results.at + panel * results.panelBytes, results.rowBytes, results.panelBytes, last ? rows.count : 0, COLUMNS,
                          ceilDiv(rows.count, tiles * blocks)}};
     for (int64_t t = 0; t < tiles; ++t)
-      multiplyDigits<P::kDigits, COLUMNS>(left + t * tileBytes, from, blocks, sums + (t * rows.each * count + panel) * 16, stride, more,
-                                          beside);
+      multiplyDigits<LEFT, P::kDigits, COLUMNS>(left + t * tileBytes, from, blocks, sums + (t * rows.each * count + panel) * 16, stride,
+                                                more, beside);
     next = beside.next;
   }
   // What is split for the panels from `panel` on and the part from `begin` on: those of the next call behind the last.
@@ -196,7 +212,7 @@ struct Product {
     for (int64_t k = 0; k < rows.depth; k += part) {
       int64_t end = minOf(k + part, rows.depth);
       if (!again)
-        rows.split(k, end, left);
+        rows.split<LEFT>(k, end, left);
       for (int64_t p = 0; p < count; p += kPanels) {
         Splitter<TYPE> next = splitter(k, p + kPanels, digits[1]);
         count - p > 1 ? multiplyTiles<2>(p, digits[0], floatBlocks(end - k), k > 0, end == rows.depth, next)
@@ -206,36 +222,38 @@ struct Product {
       }
     }
     endTiles();
-    mendSums();
+    if (LEFT > 1)
+      mendSums();
   }
 };
 
-template <FloatPanels TYPE>
+template <FloatPanels TYPE, int LEFT>
 void multiplyStrip(const Rows &rows, const char *panels, int64_t panelBytes, int64_t count, int64_t behind, bool again, char *scratch,
                    float *sums, const ResultPlaces &results) {
   auto left = (uint8_t *)scratch + kFloatTurn;
-  Product<TYPE>{rows, panels, panelBytes, count, behind, (int64_t *)scratch, left, left + floatTilesLeft(rows.depth), sums, results}.run(
-      again);
+  Product<TYPE, LEFT>{rows, panels, panelBytes, count, behind, (int64_t *)scratch, left, left + floatTilesLeft(rows.depth), sums, results}
+      .run(again);
 }
 
-#define ONNXC_FLOAT_TILES(TYPE)                                                                                                            \
-  extern "C" __attribute__((noinline)) void onnxc_float_tiles_##TYPE(                                                                      \
+#define ONNXC_FLOAT_TILES(NAME, TYPE, LEFT)                                                                                                \
+  extern "C" __attribute__((noinline)) void onnxc_float_tiles_##NAME(                                                                      \
       const void *a, int64_t rowBytes, int64_t blockBytes, int64_t rows, int64_t depth, const void *b, int64_t panelBytes, int64_t panels, \
       int64_t behind, int64_t again, void *scratch, float *sums, const void *results, int64_t resultRowBytes, int64_t resultPanelBytes) {  \
     int64_t tiles = ceilDiv(rows, kTileRows);                                                                                              \
     Rows left{static_cast<const char *>(a), rowBytes, blockBytes, rows, depth, ceilDiv(rows, tiles)};                                      \
-    multiplyStrip<FloatPanels::TYPE>(left, static_cast<const char *>(b), panelBytes, panels, behind, again != 0,                           \
-                                     static_cast<char *>(scratch), sums,                                                                   \
-                                     {static_cast<const char *>(results), resultRowBytes, resultPanelBytes});                              \
+    multiplyStrip<FloatPanels::TYPE, LEFT>(left, static_cast<const char *>(b), panelBytes, panels, behind, again != 0,                     \
+                                           static_cast<char *>(scratch), sums,                                                             \
+                                           {static_cast<const char *>(results), resultRowBytes, resultPanelBytes});                        \
   }
 #else
-#define ONNXC_FLOAT_TILES(TYPE)
+#define ONNXC_FLOAT_TILES(NAME, TYPE, LEFT)
 #endif
 }  // namespace
 }  // namespace onnxc
 
 using namespace onnxc;
-ONNXC_FLOAT_TILES(F32)
-ONNXC_FLOAT_TILES(BF16)
-ONNXC_FLOAT_TILES(F16)
-ONNXC_FLOAT_TILES(I8)
+ONNXC_FLOAT_TILES(F32, F32, 3)
+ONNXC_FLOAT_TILES(BF16, BF16, 3)
+ONNXC_FLOAT_TILES(F16, F16, 3)
+ONNXC_FLOAT_TILES(I8, I8, 3)
+ONNXC_FLOAT_TILES(rounded_BF16, BF16, 1)

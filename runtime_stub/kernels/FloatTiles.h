@@ -35,6 +35,7 @@ constexpr int64_t floatTilesScratch(int64_t depth) { return kFloatTurn + floatTi
 
 // void onnxc_float_tiles_F32(a, rowBytes, blockBytes, rows, depth, b, panelBytes, panels, behind, again, scratch, sums, results,
 // resultRowBytes, resultPanelBytes), and so for each of FloatPanels; all but a, b, scratch, sums and results are int64_t.
+// onnxc_float_tiles_rounded_BF16: the rows rounded to bf16, of one digit then.
 //
 // Sums of `rows` rows of A times `panels` panels of B, `depth` steps deep, to sums[row][panel][16], whose rows go on to floatStrip.
 // Step k of a row lies at a + row * rowBytes + (k / 16) * blockBytes + (k % 16) * 4, step k of a panel at

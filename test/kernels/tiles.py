@@ -4,7 +4,7 @@ import re
 
 import ml_dtypes
 import numpy as np
-from onnx import helper, numpy_helper
+from onnx import TensorProto, helper, numpy_helper
 
 from common import WIDEST, info, make
 
@@ -12,7 +12,7 @@ PRODUCTS = {}
 
 
 def product(rows, depth, columns, stored="f32", dynamic=False, special=None, ends=()):
-    """`stored`: what holds the weights; `special`: a number among the rows, or among the weights if it is a list; `ends`: ops behind the product."""
+    """`stored`: what holds the weights, or "bf16_rows": a model of bf16, rows too; `special`: a number among the rows, or among the weights if it is a list; `ends`: ops behind the product."""
     name = f"tiles_{rows}x{depth}x{columns}" + (f"_{stored}" if stored != "f32" else "") + ("_dynamic" if dynamic else "") + (f"_{special}" if special is not None else "").replace("[", "w_").replace("]", "")
     PRODUCTS[name + "".join(f"_{op.lower()}" for op in ends)] = rows, depth, columns, stored, dynamic, special, ends
 
@@ -26,6 +26,9 @@ product(129, 320, 1200, dynamic=True)
 product(200, 300, 257, ends=("Add", "Gelu"))
 for _stored in ("i8", "bf16", "f16"):
     product(100, 600, 530, _stored, dynamic=True)
+product(197, 255, 272, "bf16_rows")
+product(130, 1101, 150, "bf16_rows", dynamic=True)
+product(128, 256, 272, "bf16_rows", special=np.inf)
 for _special in ("nan in all rows", np.inf, -np.inf, np.nan, 3.4e38, 1e-40):
     product(128, 256, 272, special=_special)
 for _special in ([np.inf], [np.nan], [3.4e38]):
@@ -34,6 +37,7 @@ for _special in ([np.inf], [np.nan], [3.4e38]):
 
 # Functions of the library that kernels call: few rows or windows are multiplied in vectors.
 CALLS = {"tiles_49x256x256": [], "tiles_128x256x256": ["onnxc_float_tiles_F32"], "tiles_128x2050x129": ["onnxc_float_tiles_F32"], "tiles_128x256x272_w_inf": ["onnxc_float_tiles_F32"],
+         "tiles_197x255x272_bf16_rows": ["onnxc_float_tiles_rounded_BF16"], "tiles_130x1101x150_bf16_rows_dynamic": ["onnxc_float_tiles_rounded_BF16"],
          "tiles_conv_few": [], "tiles_conv_3x3": ["onnxc_float_windows"], "tiles_conv_inf": ["onnxc_float_windows"]}
 
 
@@ -46,13 +50,17 @@ def unlike_calls(s, proto, folder, name):
     return None if called == CALLS[name] else f"kernels call {called}, want {CALLS[name]}"
 
 
+def to_bf16(v):
+    return v.astype(ml_dtypes.bfloat16).astype(np.float32)
+
+
 def check(s, folder, name):
     import onnxc
     rows, depth, columns, stored, dynamic, special, ends = PRODUCTS[name]
     rng = np.random.default_rng(0)
     x = rng.standard_normal((rows, depth)).astype(np.float32) * np.exp(rng.uniform(-8, 8, (rows, 1))).astype(np.float32)
     w = rng.standard_normal((depth, columns)).astype(np.float32)
-    w = {"f32": w, "i8": rng.integers(-128, 128, w.shape).astype(np.float32), "bf16": w.astype(ml_dtypes.bfloat16).astype(np.float32), "f16": w.astype(np.float16).astype(np.float32)}[stored]
+    w = {"f32": w, "i8": rng.integers(-128, 128, w.shape).astype(np.float32), "bf16": to_bf16(w), "bf16_rows": to_bf16(w), "f16": w.astype(np.float16).astype(np.float32)}[stored]
     if isinstance(special, list):
         w[7, 20] = special[0]
     elif special == "nan in all rows":
@@ -64,14 +72,28 @@ def check(s, folder, name):
     nodes = [helper.make_node("MatMul", ["x", "w"], ["t" if ends else "y"])]
     if ends:
         nodes += [helper.make_node("Add", ["t", "b"], ["u"]), helper.make_node("Mul", ["u", "r"], ["y"])]
-    proto = make(nodes, [info("x", size, depth), info("r", size, columns)], [info("y", size, columns)], [numpy_helper.from_array(w, "w"), numpy_helper.from_array(b, "b")])
+    weights = [numpy_helper.from_array(w, "w"), numpy_helper.from_array(b, "b")]
+    if stored == "bf16_rows":  # what is multiplied is rounded by the product alone
+        x, shift = to_bf16(x), to_bf16(rng.standard_normal(depth).astype(np.float32))
+        weights = [numpy_helper.from_array(v.astype(ml_dtypes.bfloat16), k) for k, v in {"w": w, "c": shift}.items()]
+        nodes = [helper.make_node("Cast", ["x"], ["h"], to=TensorProto.BFLOAT16), helper.make_node("Add", ["h", "c"], ["s"]), helper.make_node("MatMul", ["s", "w"], ["p"]),
+                 helper.make_node("Cast", ["p"], ["y"], to=TensorProto.FLOAT)]
+    proto = make(nodes, [info("x", size, depth), info("r", size, columns)], [info("y", size, columns)], weights)
     library = s.compile(proto, folder, "--cpu", WIDEST, name=name)
     got, *others = (onnxc.load(str(library), num_threads=n).run({"x": x, "r": r})[0] for n in (1, 2, 5))
     if not all(np.array_equal(got, o, equal_nan=True) for o in others):
         return "numbers of threads differ"
+    # Only tiles round to what the model says.
+    told = [unlike(got, v, w, (b, r) if ends else ()) for v in ([to_bf16(x + shift), x + shift] if stored == "bf16_rows" else [x])]
+    return told[0] if all(told) else unlike_calls(s, proto, folder, name)
+
+
+def unlike(got, x, w, ends):
+    """How the result differs from that of doubles; null where it is as near as f32."""
     with np.errstate(all="ignore"):
         want, most = x.astype(np.float64) @ w.astype(np.float64), np.abs(x).astype(np.float64) @ np.abs(w).astype(np.float64)
         if ends:
+            b, r = ends
             want, most = (want + b) * r, (most + np.abs(b)) * np.abs(r)
         single = want.astype(np.float32)
     finite = np.isfinite(single)
@@ -79,7 +101,7 @@ def check(s, folder, name):
         return f"{np.sum(got[~finite] != single[~finite])} infinities or NaN differ"
     with np.errstate(all="ignore"):
         error = (np.abs(got - want)[finite] / most[finite]).max(initial=0)
-    return unlike_calls(s, proto, folder, name) if error <= 1e-6 else f"off by {error:.1e} of the sum of magnitudes"
+    return None if error <= 1e-6 else f"off by {error:.1e} of the sum of magnitudes"
 
 
 # Shape, outputs, groups; kernel, strides, pads and dilations; whether sizes are unknown; a number of the image, or of the weights if it is a list.

@@ -4,7 +4,7 @@
 // CHECK-LABEL: @chain
 // CHECK-DAG: %[[X:.*]] = "onnx.Cast"(%arg0) {{.*}} -> tensor<2x2xf32>
 // CHECK-DAG: %[[W:.*]] = "onnx.Constant"() <{value = dense<{{\[\[}}5.000000e-01, 1.500000e+00{{.*}}> : tensor<2x2xf32>}>
-// CHECK: %[[Y:.*]] = "onnx.MatMul"(%[[X]], %[[W]])
+// CHECK: %[[Y:.*]] = "onnx.MatMul"(%[[X]], %[[W]]) :
 // CHECK: %[[R:.*]] = "onnx.Relu"(%[[Y]])
 // CHECK: %[[H:.*]] = "onnx.Cast"(%[[R]]) {{.*}}to = 10{{.*}} -> tensor<2x2xf16>
 // CHECK: return %[[H]]
@@ -101,4 +101,18 @@ func.func @containers(%x: tensor<4x2xf16>, %n: tensor<i64>) -> tensor<?x2xf16> {
   %s = "onnx.SplitToSequence"(%x, %n) {axis = 0 : i64} : (tensor<4x2xf16>, tensor<i64>) -> !onnx.seq<tensor<?x2xf16>>
   %y = "onnx.ConcatFromSequence"(%s) {axis = 0 : i64} : (!onnx.seq<tensor<?x2xf16>>) -> tensor<?x2xf16>
   return %y : tensor<?x2xf16>
+}
+
+// -----
+
+// Rows of a product that are bf16 in the model are marked.
+// CHECK-LABEL: @rows
+// CHECK: "onnx.Add"
+// CHECK: "onnx.MatMul"{{.*}} {onnxc.bf16_rows} : (tensor<2x2xf32>, tensor<2x2xf32>)
+// CHECK: "onnx.Gemm"{{.*}} {onnxc.bf16_rows} : (tensor<2x2xf32>, tensor<2x2xf32>)
+func.func @rows(%x: tensor<2x2xbf16>, %w: tensor<2x2xbf16>) -> tensor<2x2xbf16> {
+  %s = "onnx.Add"(%x, %x) : (tensor<2x2xbf16>, tensor<2x2xbf16>) -> tensor<2x2xbf16>
+  %y = "onnx.MatMul"(%s, %w) : (tensor<2x2xbf16>, tensor<2x2xbf16>) -> tensor<2x2xbf16>
+  %z = "onnx.Gemm"(%y, %w) : (tensor<2x2xbf16>, tensor<2x2xbf16>) -> tensor<2x2xbf16>
+  return %z : tensor<2x2xbf16>
 }

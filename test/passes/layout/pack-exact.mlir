@@ -68,3 +68,21 @@ func.func @table(%i: tensor<4xi64>) -> tensor<4x512xf32> {
   %y = "onnx.Gather"(%w, %i) <{axis = 0 : i64}> : (tensor<1024x512xf32>, tensor<4xi64>) -> tensor<4x512xf32>
   return %y : tensor<4x512xf32>
 }
+
+// -----
+
+// Many rows of bf16 meet bf16, of few weights too; 1 + 2^-8 is none.
+// CHECK-LABEL: @bf16_rows
+// CHECK: "onnx.packed.MatMul"{{.*}} {onnxc.bf16_rows} : (tensor<48x512xf32>, tensor<8x512x16xbf16>)
+// CHECK: "onnx.packed.MatMul"{{.*}} {onnxc.bf16_rows} : (tensor<?x512xf32>, tensor<8x512x16xbf16>)
+// CHECK: "onnx.packed.MatMul"{{.*}} {onnxc.bf16_rows} : (tensor<47x512xf32>, tensor<8x512x16xf32>)
+// CHECK: "onnx.packed.MatMul"{{.*}} {onnxc.bf16_rows} : (tensor<48x512xf32>, tensor<8x512x16xf32>)
+func.func @bf16_rows(%a: tensor<48x512xf32>, %b: tensor<?x512xf32>, %c: tensor<47x512xf32>) -> (tensor<48x128xf32>, tensor<?x128xf32>, tensor<47x128xf32>, tensor<48x128xf32>) {
+  %v = "onnx.Constant"() {value = dense<0.5> : tensor<512x128xf32>} : () -> tensor<512x128xf32>
+  %w = "onnx.Constant"() {value = dense<1.00390625> : tensor<512x128xf32>} : () -> tensor<512x128xf32>
+  %0 = "onnx.MatMul"(%a, %v) {onnxc.bf16_rows} : (tensor<48x512xf32>, tensor<512x128xf32>) -> tensor<48x128xf32>
+  %1 = "onnx.Gemm"(%b, %v) {onnxc.bf16_rows} : (tensor<?x512xf32>, tensor<512x128xf32>) -> tensor<?x128xf32>
+  %2 = "onnx.MatMul"(%c, %v) {onnxc.bf16_rows} : (tensor<47x512xf32>, tensor<512x128xf32>) -> tensor<47x128xf32>
+  %3 = "onnx.MatMul"(%a, %w) {onnxc.bf16_rows} : (tensor<48x512xf32>, tensor<512x128xf32>) -> tensor<48x128xf32>
+  return %0, %1, %2, %3 : tensor<48x128xf32>, tensor<?x128xf32>, tensor<47x128xf32>, tensor<48x128xf32>
+}
