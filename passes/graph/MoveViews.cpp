@@ -27,12 +27,13 @@ Operation *viewOfImages(Value v) {
              : nullptr;
 }
 
-// Whether `op` gives one number for each channel of a video, and gives it too from those of its frames.
+// Whether `op` gives one number for each channel of a video, and gives it too from those of its frames: no mean of integers, which is
+// rounded, no sum of halves, which may overflow.
 bool joinsFrames(Operation *op) {
   auto axes = isa<onnx::ReduceMeanOp, onnx::ReduceSumOp, onnx::ReduceMaxOp, onnx::ReduceMinOp>(op)
                   ? onnx::integerElements(onnx::operand(op, 1))
                   : std::nullopt;
-  if (!axes || !viewOfImages(op->getOperand(0)))
+  if (!axes || !viewOfImages(op->getOperand(0)) || !onnx::elementType(op->getOperand(0)).isF32())
     return false;
   for (int64_t &axis : *axes)
     axis = onnx::fromFront(axis, kFramesRank);
@@ -59,10 +60,11 @@ struct Mover {
                         [](int64_t size) { return size == 1; }) &&
            type.getRank() < kFramesRank;
   }
-  // Numbers of each video, the same for all its frames and pixels.
-  bool isOfVideos(Value v) const {
+  // Numbers of each video of `frames`, or of all of them, the same for all frames and pixels of a video.
+  bool isOfVideos(Value v, ArrayRef<AffineExpr> frames) const {
     ArrayRef<int64_t> shape = hasFramesRank(v) && s.hasRank(v) ? rankedType(v).getShape() : ArrayRef<int64_t>();
-    return !shape.empty() && !ShapedType::isDynamic(shape[2]) && shape[1] == 1 && shape[3] == 1 && shape[4] == 1;
+    return !shape.empty() && (shape[0] == 1 || s.dims(v).front() == frames.front()) && !ShapedType::isDynamic(shape[2]) && shape[1] == 1 &&
+           shape[3] == 1 && shape[4] == 1;
   }
   // Whether the images that `frames` is a view of have its channels and pixels.
   bool isOfImages(Value frames) const {
@@ -101,7 +103,7 @@ void Mover::move(Operation *op) {
   for (Value v : op->getOperands())
     if (!whole && isWhole(v) && isOfImages(v))
       whole = v;
-  auto isMoved = [&](Value v) { return isWhole(v) || isOfAnyFrame(v) || isOfVideos(v); };
+  auto isMoved = [&](Value v) { return isWhole(v) || isOfAnyFrame(v) || isOfVideos(v, frames); };
   if (!whole || !hasElements(result) || !llvm::all_of(op->getOperands(), isMoved))
     return;
   Operation *view = whole.getDefiningOp();

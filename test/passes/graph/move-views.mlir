@@ -61,6 +61,17 @@ func.func @gates(%x: tensor<6x8x4x5xf32>, %all: tensor<1x1x8x1x1xf32>, %each: te
   return %2 : tensor<2x3x8x4x5xf32>
 }
 
+// Numbers that only the run knows to be of each video or of all stay frames'.
+// CHECK-LABEL: @gates_of_some
+// CHECK-NOT: "onnx.Expand"
+// CHECK: "onnx.Mul"({{.*}} -> tensor<2x3x8x4x5xf32>
+func.func @gates_of_some(%x: tensor<6x8x4x5xf32>, %some: tensor<?x1x8x1x1xf32>) -> tensor<2x3x8x4x5xf32> {
+  %to = "onnx.Constant"() {value = dense<[2, 3, 8, 4, 5]> : tensor<5xi64>} : () -> tensor<5xi64>
+  %0 = "onnx.Reshape"(%x, %to) : (tensor<6x8x4x5xf32>, tensor<5xi64>) -> tensor<2x3x8x4x5xf32>
+  %1 = "onnx.Mul"(%0, %some) : (tensor<2x3x8x4x5xf32>, tensor<?x1x8x1x1xf32>) -> tensor<2x3x8x4x5xf32>
+  return %1 : tensor<2x3x8x4x5xf32>
+}
+
 // Frames and pixels are reduced one after the other, also where only the run knows how many there are.
 // CHECK-LABEL: @reductions
 // CHECK: %[[M:.*]] = "onnx.ReduceMean"(%arg0, %{{.*}} -> tensor<6x8x1x1xf32>
@@ -83,11 +94,12 @@ func.func @reductions(%x: tensor<6x8x4x5xf32>, %y: tensor<?x8x?x5xf32>) -> (tens
   return %1, %3 : tensor<2x8xf32>, tensor<?x1x8x1x1xf32>
 }
 
-// A reduction over frames alone stays, and one of frames that are not whole images.
+// A reduction over frames alone stays, one of frames that are not whole images, and a mean of integers, which is rounded once.
 // CHECK-LABEL: @other_reductions
 // CHECK: "onnx.ReduceMean"{{.*}} (tensor<2x3x8x4x5xf32>
 // CHECK: "onnx.ReduceMean"{{.*}} (tensor<2x6x4x4x5xf32>
-func.func @other_reductions(%x: tensor<6x8x4x5xf32>) -> (tensor<2x1x8x4x5xf32>, tensor<2x1x4x1x1xf32>) {
+// CHECK: "onnx.ReduceMean"{{.*}} (tensor<2x3x8x4x5xi32>
+func.func @other_reductions(%x: tensor<6x8x4x5xf32>, %i: tensor<6x8x4x5xi32>) -> (tensor<2x1x8x4x5xf32>, tensor<2x1x4x1x1xf32>, tensor<2x1x8x1x1xi32>) {
   %to = "onnx.Constant"() {value = dense<[2, 3, 8, 4, 5]> : tensor<5xi64>} : () -> tensor<5xi64>
   %half = "onnx.Constant"() {value = dense<[2, 6, 4, 4, 5]> : tensor<5xi64>} : () -> tensor<5xi64>
   %one = "onnx.Constant"() {value = dense<1> : tensor<1xi64>} : () -> tensor<1xi64>
@@ -96,5 +108,7 @@ func.func @other_reductions(%x: tensor<6x8x4x5xf32>) -> (tensor<2x1x8x4x5xf32>, 
   %1 = "onnx.ReduceMean"(%0, %one) <{keepdims = 1 : i64}> : (tensor<2x3x8x4x5xf32>, tensor<1xi64>) -> tensor<2x1x8x4x5xf32>
   %2 = "onnx.Reshape"(%x, %half) : (tensor<6x8x4x5xf32>, tensor<5xi64>) -> tensor<2x6x4x4x5xf32>
   %3 = "onnx.ReduceMean"(%2, %axes) <{keepdims = 1 : i64}> : (tensor<2x6x4x4x5xf32>, tensor<3xi64>) -> tensor<2x1x4x1x1xf32>
-  return %1, %3 : tensor<2x1x8x4x5xf32>, tensor<2x1x4x1x1xf32>
+  %4 = "onnx.Reshape"(%i, %to) : (tensor<6x8x4x5xi32>, tensor<5xi64>) -> tensor<2x3x8x4x5xi32>
+  %5 = "onnx.ReduceMean"(%4, %axes) <{keepdims = 1 : i64}> : (tensor<2x3x8x4x5xi32>, tensor<3xi64>) -> tensor<2x1x8x1x1xi32>
+  return %1, %3, %5 : tensor<2x1x8x4x5xf32>, tensor<2x1x4x1x1xf32>, tensor<2x1x8x1x1xi32>
 }
