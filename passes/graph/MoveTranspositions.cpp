@@ -104,7 +104,8 @@ SmallVector<int64_t> mapped(ArrayRef<int64_t> axes, ArrayRef<int64_t> order) {
 // Whether `op` gives the size of one axis.
 bool readsOneSize(Operation *op) {
   auto shape = dyn_cast<onnx::ShapeOp>(op);
-  return shape && shape.getEnd() && *shape.getEnd() == shape.getStart() + 1 && shape.getStart() >= 0;
+  auto type = shape ? rankedType(op->getOperand(0)) : RankedTensorType();
+  return type && shape.getEnd() && shape.getStart() >= 0 && shape.getStart() < type.getRank() && *shape.getEnd() == shape.getStart() + 1;
 }
 
 // Whether a reader outside of a part may read the value in the place of its own: the size of an axis, or a reduction that drops axes and

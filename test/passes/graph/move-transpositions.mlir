@@ -102,3 +102,16 @@ func.func @sizes(%x: tensor<?x4x8x5xf32>, %y: tensor<?x4x8x5xf32>) -> (tensor<?x
   %b = "onnx.Transpose"(%p) <{perm = array<i64: 0, 2, 1, 3>}> : (tensor<?x8x4x5xf32>) -> tensor<?x4x8x5xf32>
   return %m, %b, %s : tensor<?x8x1x1xf32>, tensor<?x4x8x5xf32>, tensor<1xi64>
 }
+
+// -----
+
+// There is no axis 4.
+// CHECK-LABEL: @no_size
+// CHECK: "onnx.Shape"({{.*}} <{end = 5 : i64, start = 4 : i64}>
+func.func @no_size(%x: tensor<2x4x8x5xf32>) -> (tensor<2x4x8x5xf32>, tensor<0xi64>) {
+  %t = "onnx.Transpose"(%x) <{perm = array<i64: 0, 2, 1, 3>}> : (tensor<2x4x8x5xf32>) -> tensor<2x8x4x5xf32>
+  %r = "onnx.Relu"(%t) : (tensor<2x8x4x5xf32>) -> tensor<2x8x4x5xf32>
+  %s = "onnx.Shape"(%r) <{start = 4 : i64, end = 5 : i64}> : (tensor<2x8x4x5xf32>) -> tensor<0xi64>
+  %b = "onnx.Transpose"(%r) <{perm = array<i64: 0, 2, 1, 3>}> : (tensor<2x8x4x5xf32>) -> tensor<2x4x8x5xf32>
+  return %b, %s : tensor<2x4x8x5xf32>, tensor<0xi64>
+}
