@@ -75,6 +75,13 @@ template <class G>
 ONNXC_INLINE G clamped(G x, int64_t dim) {
   return x < 0 ? 0 : x > G(dim - 1) ? G(dim - 1) : x;
 }
+// Between the edge and the centre of its pixel both taps are that pixel: its neighbour may be infinite, which a weight of zero does not
+// hide.
+template <class G>
+ONNXC_INLINE G clampedBeyond(bool align, G x, int64_t dim) {
+  double low = align ? 0 : -0.5, high = double(dim) - (align ? 1 : 0.5);
+  return double(x) < low ? 0 : double(x) > high ? G(dim - 1) : x;
+}
 
 // The two taps around place x of a dim: plane offsets (-1: outside) and weights. Of Border and Reflection x is no place outside.
 template <Edge E, class T>
@@ -157,7 +164,7 @@ ONNXC_INLINE void tapsOf(bool align, G n, int64_t dim, int64_t stride, int32_t (
   if constexpr (E == Edge::Reflection)
     taps(reflected(align, double(x), dim));
   else
-    taps(E == Edge::Border && Taps == 2 ? clamped(x, dim) : x);
+    taps(E == Edge::Border && Taps == 2 ? clampedBeyond(align, x, dim) : x);
 }
 
 // Points of an image of two dims, sampled between pixels: putPoint for all of them side by side.

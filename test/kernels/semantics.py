@@ -87,6 +87,10 @@ _x = np.linspace(-6, 6, 1001)
 for _alpha in (-1.0, -2.5, 0.75):  # below 0 the exponential grows
     _want = np.maximum(0, _x) + np.minimum(0, _alpha * np.expm1(_x / _alpha))
     case(f"celu {_alpha}", "Celu", {"x": _x.astype(np.float32)}, alpha=_alpha, want=[_want.astype(np.float32)])
+_edge = np.array([1, np.inf, 2, 3]).reshape(1, 1, 2, 2)
+for _dtype in (np.float32, np.float64):  # between the edge and the centre of a pixel nothing else is read
+    case(f"grid_border {np.dtype(_dtype).name}", "GridSample", {"x": _edge.astype(_dtype), "g": np.array([-1, -1, -0.8, -0.6]).reshape(1, 1, 2, 2).astype(_dtype)},
+         want=[np.ones((1, 1, 1, 2), _dtype)], padding_mode="border")
 _grid = np.stack([np.linspace(-0.99, 0.99, 777), np.zeros(777)], -1).reshape(1, 1, 777, 2)
 for _align, _at in ((0, ((_grid[..., 0] + 1) * 1001 - 1) / 2), (1, (_grid[..., 0] + 1) / 2 * 1000)):  # doubles between neighbours: positions are not rounded to floats
     case(f"grid_of_doubles {_align}", "GridSample", {"x": np.arange(1001.0).reshape(1, 1, 1, 1001), "g": _grid}, want=[_at.reshape(1, 1, 1, 777)], align_corners=_align)
