@@ -166,7 +166,11 @@ LogicalResult ownGroups(onnx::MSMatMulNBitsOp op, PatternRewriter &rewriter) {
     return rewriter.notifyMatchFailure(op, "no constant matrix");
   Location loc = op.getLoc();
   GraphBuilder g{rewriter, loc};
-  Value gathered = onnx::GatherOp::create(rewriter, loc, a, op.getA(), g.integers(order), rewriter.getI64IntegerAttr(a.getRank() - 1));
+  int64_t last = a.getRank() - 1;
+  SmallVector<int64_t> rows(last, 0);
+  rows.push_back(k);
+  Value left = a.getDimSize(last) == k ? op.getA() : g.reshape(op.getA(), rows);  // a run with other columns must not take some of them
+  Value gathered = onnx::GatherOp::create(rewriter, loc, left.getType(), left, g.integers(order), rewriter.getI64IntegerAttr(last));
   Value sorted =
       onnx::ConstantOp::create(rewriter, loc, makeConstant(cast<RankedTensorType>(value.getType()), inOrder(*bytes, n, bits, order)));
   rewriter.modifyOpInPlace(op, [&] {

@@ -414,3 +414,14 @@ func.func @groups(%a: tensor<?x32xf32>, %s: tensor<2xf32>) -> (tensor<?x1xf32>, 
   %2 = "onnx.ms.MatMulNBits"(%a, %b, %s, %one) <{K = 32 : i64, N = 1 : i64, block_size = 16 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 1, 0>}> : (tensor<?x32xf32>, tensor<1x2x8xui8>, tensor<2xf32>, tensor<32xi32>) -> tensor<?x1xf32>
   return %0, %1, %2 : tensor<?x1xf32>, tensor<?x1xf32>, tensor<?x1xf32>
 }
+
+// Columns of an unknown number must be those of the matrix: a Gather would take some of more.
+// CHECK-LABEL: @groups_of_unknown_columns
+// CHECK: %[[R:.*]] = "onnx.Reshape"(%arg0, %{{.*}} -> tensor<?x4xf32>
+// CHECK: "onnx.Gather"(%[[R]], %{{.*}} -> tensor<?x4xf32>
+func.func @groups_of_unknown_columns(%a: tensor<?x?xf32>, %s: tensor<2xf32>) -> tensor<?x1xf32> {
+  %b = "onnx.Constant"() {value = dense<16> : tensor<1x2x1xui8>} : () -> tensor<1x2x1xui8>
+  %own = "onnx.Constant"() {value = dense<[1, 0, 1, 0]> : tensor<4xi32>} : () -> tensor<4xi32>
+  %0 = "onnx.ms.MatMulNBits"(%a, %b, %s, %own) <{K = 4 : i64, N = 1 : i64, block_size = 2 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 1, 0>}> : (tensor<?x?xf32>, tensor<1x2x1xui8>, tensor<2xf32>, tensor<4xi32>) -> tensor<?x1xf32>
+  return %0 : tensor<?x1xf32>
+}
