@@ -317,13 +317,16 @@ struct MoveTranspositions : impl::MoveTranspositionsBase<MoveTranspositions> {
     // A part that reads what others need transposed gains once these have moved.
     for (bool moved = true; moved;) {
       moved = false;
-      llvm::erase_if(parts, [&](const Part &part) {
+      SmallVector<Part> rest;
+      for (Part &part : parts) {
         auto order = part.best();
+        moved |= order.has_value();
         if (order)
           part.apply(*order);
-        moved |= order.has_value();
-        return order.has_value();
-      });
+        else
+          rest.push_back(std::move(part));
+      }
+      parts = std::move(rest);
     }
   }
 };

@@ -19,12 +19,12 @@ static int64_t entries(ShapeOp &o, ArrayRef<StringRef> names) {
   return 0;
 }
 
-static AffineExpr columns(ShapeOp &o) { return o.s.product(o.dims(0).drop_front(o.rank(0) > 1)); }
+static AffineExpr columnsOf(ShapeOp &o) { return o.s.product(o.dims(0).drop_front(o.rank(0) > 1)); }
 
 // A list attribute has one entry, or none, or one for each column of the input, where the number of these is known.
 static LogicalResult oneForEachColumn(ShapeOp &o, StringRef attribute) {
   int64_t given = entries(o, {attribute});
-  if (auto n = known(columns(o)); n && given > 1 && given != *n)
+  if (auto n = known(columnsOf(o)); n && given > 1 && given != *n)
     return o.error() << attribute << " has " << given << " entries, 1 or one for each of the " << *n << " columns is needed";
   return success();
 }
@@ -76,7 +76,7 @@ static LogicalResult classes(ShapeOp &o, int64_t columns) {
 }
 static LogicalResult linearClassifier(ShapeOp &o) {
   int64_t given = entries(o, {"coefficients"}), intercepts = entries(o, {"intercepts"});
-  auto each = known(columns(o));
+  auto each = known(columnsOf(o));
   if (each && *each && intercepts && given / *each < intercepts)
     return o.error() << "coefficients has " << given << " entries, " << *each << " for each of the " << intercepts
                      << " intercepts are needed, one for each column";
@@ -105,7 +105,7 @@ static LogicalResult treeClassifier(ShapeOp &o) {
 }
 static LogicalResult linearRegressor(ShapeOp &o) {
   int64_t given = entries(o, {"coefficients"}), n = o.intAttr("targets", 1);
-  if (auto each = known(columns(o)); each && (*each ? given % *each != 0 || given / *each != n : given != 0))
+  if (auto each = known(columnsOf(o)); each && (*each ? given % *each != 0 || given / *each != n : given != 0))
     return o.error() << "coefficients has " << given << " entries, " << *each << " for each of targets = " << n
                      << " are needed, one for each column";
   return o.set(0, {rows(o), o.c(n)});
