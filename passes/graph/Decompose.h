@@ -18,6 +18,9 @@ std::optional<BlockedTransposed> blockedTransposed(mlir::Operation *op);
 // What gathers, for `v` and no other op, matrices of f32 that indices choose along the first axis of three; null where nothing does.
 onnx::GatherOp chosenMatrices(mlir::Value v);
 
+// The reduction `op` over other axes, of `v`; they stay, of size 1.
+mlir::Value reducedLike(mlir::Operation *op, mlir::Value v, llvm::ArrayRef<int64_t> axes, GraphBuilder g);
+
 // Filters [outputs, channels, taps, area] of frames as [outputs, taps, room, area], zeros past the last channel.
 std::vector<float> tapsBeforeChannels(const std::vector<float> &weights, int64_t outputs, int64_t channels, int64_t taps, int64_t area,
                                       int64_t room);

@@ -10,6 +10,18 @@
 using namespace mlir;
 namespace onnxc {
 
+Value reducedLike(Operation *op, Value v, ArrayRef<int64_t> axes, GraphBuilder g) {
+  SmallVector<int64_t> shape(rankedType(v).getShape());
+  for (int64_t axis : axes)
+    shape[axis] = 1;
+  Value list = g.integers(axes);
+  Operation *part = g.b.clone(*op);
+  part->setOperands({v, list});
+  part->setAttr("keepdims", g.b.getI64IntegerAttr(1));
+  part->getResult(0).setType(rankedType(v).clone(shape));
+  return part->getResult(0);
+}
+
 // `Reduce` over axes in ascending order, which stay with size 1: run by run of neighbours, the innermost first, since loops join
 // neighbours. `Outer` is what the runs behind the first are reduced by.
 template <class Reduce, class Outer = Reduce>

@@ -5,6 +5,7 @@
 #include "dialects/onnx/Elementwise.h"
 #include "dialects/onnx/Reduce.h"
 #include "dialects/onnx/Tensor.h"
+#include "passes/graph/Decompose.h"
 #include "passes/graph/GraphBuilder.h"
 #include "passes/graph/Passes.h"
 #include "passes/graph/SymbolicShapes.h"
@@ -143,19 +144,9 @@ void Mover::reduce(Operation *op) {
     return;
   OpBuilder b(op);
   GraphBuilder g{b, op->getLoc()};
-  auto over = [&](Value v, ArrayRef<int64_t> axes) {
-    SmallVector<int64_t> shape(rankedType(v).getShape());
-    for (int64_t axis : axes)
-      shape[axis] = 1;
-    Value list = g.integers(axes);
-    Operation *part = b.clone(*op);
-    part->setOperands({v, list});
-    part->setAttr("keepdims", b.getI64IntegerAttr(1));
-    part->getResult(0).setType(rankedType(v).clone(shape));
-    return part->getResult(0);
-  };
   ArrayRef<int64_t> shape = rankedType(frames).getShape();
-  Value v = over(g.reshapeTo(over(images, {2, 3}), {shape[0], shape[1], shape[2], 1, 1}, g.unknownSizes(frames, {0, 1})), {1});
+  Value each = reducedLike(op, images, {2, 3}, g);
+  Value v = reducedLike(op, g.reshapeTo(each, {shape[0], shape[1], shape[2], 1, 1}, g.unknownSizes(frames, {0, 1})), {1}, g);
   if (!onnx::intAttr(op, "keepdims", 1))
     v = onnx::SqueezeOp::create(b, op->getLoc(), result.getType(), v, g.integers({1, 3, 4}));
   v.setType(result.getType());

@@ -238,25 +238,12 @@ bool Blocker::resize(Operation *op) {
   return true;
 }
 
-// `op`, a reduction, over one axis or some of another value.
-static Value reducedOver(OpBuilder &b, Operation *op, Value v, ArrayRef<int64_t> axes) {
-  SmallVector<int64_t> shape(rankedType(v).getShape());
-  for (int64_t axis : axes)
-    shape[axis] = 1;
-  Value list = GraphBuilder{b, op->getLoc()}.integers(axes);
-  Operation *part = b.clone(*op);
-  part->setOperands({v, list});
-  part->setAttr("keepdims", b.getI64IntegerAttr(1));
-  part->getResult(0).setType(rankedType(v).clone(shape));
-  return part->getResult(0);
-}
-
 // Over the blocks of channels that have no lanes to spare, then over their lanes. The result, one channel, is plain.
 void Blocker::reduceChannels(Operation *op) {
   Value x = op->getOperand(0), v = blocked[x];
   for (int64_t axis : {1, 4})
     if (rankedType(v).getDimSize(axis) != 1)
-      v = reducedOver(b, op, v, {axis});
+      v = reducedLike(op, v, {axis}, {b, op->getLoc()});
   SmallVector<int64_t> gone{4};
   if (rankedType(x).getRank() == 3)
     gone.push_back(2);
@@ -295,7 +282,7 @@ bool Blocker::reduce(Operation *op) {
     return false;
   Location loc = op->getLoc();
   bool mean = isa<onnx::GlobalAveragePoolOp, onnx::ReduceMeanOp>(op), most = isa<onnx::GlobalMaxPoolOp, onnx::ReduceMaxOp>(op);
-  Value v = mean || most ? poolOf(b, loc, blocked[x], mean) : reducedOver(b, op, blocked[x], {2, 3});
+  Value v = mean || most ? poolOf(b, loc, blocked[x], mean) : reducedLike(op, blocked[x], {2, 3}, {b, loc});
   if (global || onnx::intAttr(op, "keepdims", 1)) {
     done(op, v);
   } else if (fills) {
