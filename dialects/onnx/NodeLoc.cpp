@@ -31,6 +31,12 @@ std::string nodeName(Location loc) {
   return name ? name.getName().str() : std::string();
 }
 
+StringRef nodeOpType(Location loc) {
+  DictionaryAttr info = findName(loc).second;
+  auto op = info ? info.getAs<StringAttr>("op") : StringAttr();
+  return op ? op.getValue() : StringRef();
+}
+
 std::string describeLoc(Location loc) {
   auto [name, info] = findName(loc);
   if (!name) {

@@ -35,6 +35,8 @@ namespace onnxc::onnx {
 bool isOnnx(mlir::Operation *op);
 // "Conv", "ml.Scaler": the name without the dialect. Empty for an op of another dialect.
 llvm::StringRef opName(mlir::Operation *op);
+// An error at an op. It begins with the op's name where the location, which diagnostics print, does not say the same.
+mlir::InFlightDiagnostic emitNodeError(mlir::Operation *op);
 // Null for an op that is not registered in the onnx dialect.
 const OpInfo *opInfo(mlir::OperationName name);
 inline const OpInfo *opInfo(mlir::Operation *op) { return opInfo(op->getName()); }

@@ -1,4 +1,5 @@
 // OnnxDialect.cpp: registration of the dialect and its types; generic access to onnx ops.
+#include "dialects/onnx/NodeLoc.h"
 #include "dialects/onnx/OnnxBase.h"
 #include "dialects/onnx/Tensor.h"
 #include "mlir/IR/DialectImplementation.h"
@@ -37,6 +38,13 @@ bool isOnnx(Operation *op) { return llvm::isa_and_nonnull<OnnxDialect>(op->getDi
 StringRef opName(Operation *op) {
   StringRef name = op->getName().getStringRef();
   return name.consume_front("onnx.") ? name : StringRef();
+}
+
+InFlightDiagnostic emitNodeError(Operation *op) {
+  InFlightDiagnostic error = op->emitError();
+  if (StringRef name = opName(op); nodeOpType(op->getLoc()) != name.substr(name.rfind('.') + 1))
+    error << name << ": ";
+  return error;
 }
 
 const OpInfo *opInfo(OperationName name) {

@@ -15,12 +15,12 @@ using namespace mlir;
 namespace onnxc {
 
 void RankDoubts::Branch::emit() const {
-  op->emitError("If: neither branch gives results of a rank that what reads them takes: ") << message;
+  onnx::emitNodeError(op) << "neither branch gives results of a rank that what reads them takes: " << message;
 }
 
 void RankDoubts::Carried::emit() const {
-  before->getOwner()->emitError() << onnx::opName(before->getOwner()) << ": a carried value has " << given << " axes, then " << axes
-                                  << "; give it the same number in every iteration (Unsqueeze, Reshape)";
+  onnx::emitNodeError(before->getOwner()) << "a carried value has " << given << " axes, then " << axes
+                                          << "; give it the same number in every iteration (Unsqueeze, Reshape)";
 }
 
 namespace {

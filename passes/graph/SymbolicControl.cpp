@@ -2,6 +2,7 @@
 // SymbolDef::Argument symbols, one dim at a time, until the body gives back what it was given.
 #include "dialects/onnx/ControlFlow.h"
 #include "dialects/onnx/Elementwise.h"
+#include "dialects/onnx/NodeLoc.h"
 #include "dialects/onnx/Tensor.h"
 #include "passes/graph/SymbolicRules.h"
 #include "llvm/ADT/StringSet.h"
@@ -113,8 +114,8 @@ static bool takesAnyRank(Value v, size_t rank) {
 }
 
 void RankDoubts::Mixed::emit() const {
-  result.getOwner()->emitError("If: rank of result depends on run-time data: the branches give ")
-      << ranks[0] << " and " << ranks[1] << " axes; give both the same number (Unsqueeze, Reshape), or make the condition a constant";
+  onnx::emitNodeError(result.getOwner()) << "rank of result depends on run-time data: the branches give " << ranks[0] << " and " << ranks[1]
+                                         << " axes; give both the same number (Unsqueeze, Reshape), or make the condition a constant";
 }
 
 // The number of entries of `v` says the rank of what is made from it.
@@ -199,7 +200,10 @@ LogicalResult ShapeEvaluator::evaluateBranch(Operation *op, unsigned i) {
   if (!op->hasAttr(kVersionsAttr))
     return evaluate(op->getRegion(i).front());
   std::string message;
-  ScopedDiagnosticHandler handler(op->getContext(), [&](Diagnostic &d) { message = message.empty() ? d.str() : message; });
+  ScopedDiagnosticHandler handler(op->getContext(), [&](Diagnostic &d) {
+    if (message.empty())
+      message = (nodeName(d.getLocation()).empty() ? "" : describeLoc(d.getLocation()) + ": ") + d.str();
+  });
   if (succeeded(evaluate(op->getRegion(i).front())))
     return success();
   if (llvm::none_of(doubts.impossible, [&](const RankDoubts::Branch &b) { return b.op == op && b.region == i; }))
@@ -297,8 +301,8 @@ static FailureOr<bool> widen(SymbolicShapes &s, Operation *op, BlockArgument arg
     return changed;
   Dims dims(s.dims(arg)), given(s.dims(next));
   if (dims.size() != given.size())
-    return op->emitError() << onnx::opName(op) << ": rank of result depends on run-time data: a carried value has " << dims.size()
-                           << " axes, then " << given.size() << "; give it the same number in every iteration (Unsqueeze, Reshape)";
+    return onnx::emitNodeError(op) << "rank of result depends on run-time data: a carried value has " << dims.size() << " axes, then "
+                                   << given.size() << "; give it the same number in every iteration (Unsqueeze, Reshape)";
   for (auto [d, e] : llvm::enumerate(dims)) {
     AffineExpr own = s.symbol({SymbolDef::Argument, "", arg, int64_t(d), {}, {}});
     if (e == own || e == given[d])
@@ -348,9 +352,8 @@ LogicalResult ShapeEvaluator::iterate(Operation *op, ValueRange initial, ArrayRe
     if (!changed)
       return success();
   }
-  return op->emitError()
-         << onnx::opName(op)
-         << ": shapes of the carried values do not settle; let the body keep their sizes, or make what decides them a constant";
+  return onnx::emitNodeError(op)
+         << "shapes of the carried values do not settle; let the body keep their sizes, or make what decides them a constant";
 }
 
 void ShapeEvaluator::finishState(Operation *op, Value result, BlockArgument state) {
@@ -365,7 +368,7 @@ LogicalResult ShapeEvaluator::finishStacked(Operation *op, Value result, Value i
   Dims dims(s.dims(item));
   const int64_t rank = dims.size() + 1;
   if (axis < -rank || axis >= rank)
-    return op->emitError() << onnx::opName(op) << ": output axis " << axis << " is outside the " << rank << " axes of the result";
+    return onnx::emitNodeError(op) << "output axis " << axis << " is outside the " << rank << " axes of the result";
   dims.insert(dims.begin() + onnx::fromFront(axis, rank), trips);
   for (auto [d, e] : llvm::enumerate(dims))
     if (!e || !visibleOutside(op, e))
@@ -400,10 +403,10 @@ LogicalResult ShapeEvaluator::evaluateLoop(Operation *op) {
   unsigned n = initial.size();
   if (body.getNumArguments() != n + 2 || body.getTerminator()->getNumOperands() < n + 1 ||
       body.getTerminator()->getNumOperands() - 1 != op->getNumResults())
-    return op->emitError("Loop: the body takes ") << body.getNumArguments() << " and gives " << body.getTerminator()->getNumOperands()
-                                                  << " values; " << n << " are carried and " << op->getNumResults() << " are results";
+    return onnx::emitNodeError(op) << "the body takes " << body.getNumArguments() << " and gives " << body.getTerminator()->getNumOperands()
+                                   << " values; " << n << " are carried and " << op->getNumResults() << " are results";
   if (!isTensorOf(body.getArgument(0), 64) || !isTensorOf(body.getArgument(1), 1) || !isTensorOf(body.getTerminator()->getOperand(0), 1))
-    return op->emitError("Loop: the body's iteration number must be int64 and its conditions bool");
+    return onnx::emitNodeError(op) << "the body's iteration number must be int64 and its conditions bool";
   for (unsigned i = 0; i < 2; ++i)
     if (o.in(i) && failed(o.oneNumber(o.in(i), i ? "the condition" : "the number of iterations")))
       return failure();
@@ -436,8 +439,9 @@ LogicalResult ShapeEvaluator::evaluateScan(Operation *op) {
   ValueRange yields = body.getTerminator()->getOperands();
   if (scanned < 1 || n < 0 || body.getNumArguments() != op->getNumOperands() || yields.size() != op->getNumResults() ||
       int64_t(yields.size()) < n)
-    return op->emitError("Scan: the body takes ") << body.getNumArguments() << " and gives " << yields.size() << " values; the node has "
-                                                  << op->getNumOperands() << " inputs and " << op->getNumResults() << " results";
+    return onnx::emitNodeError(op) << "the body takes " << body.getNumArguments() << " and gives " << yields.size()
+                                   << " values; the node has " << op->getNumOperands() << " inputs and " << op->getNumResults()
+                                   << " results";
   AffineExpr trips;
   ArrayRef<int64_t> inAxes = o.intsAttr("scan_input_axes"), outAxes = o.intsAttr("scan_output_axes");
   for (int64_t i = 0; i < scanned; ++i) {
@@ -467,7 +471,7 @@ LogicalResult ShapeEvaluator::evaluateScan(Operation *op) {
 LogicalResult ShapeEvaluator::evaluateSequenceMap(Operation *op) {
   Block &body = op->getRegion(0).front();
   if (body.getNumArguments() != op->getNumOperands() || body.getTerminator()->getNumOperands() != op->getNumResults())
-    return op->emitError("SequenceMap: the body takes ") << body.getNumArguments() << " values for " << op->getNumOperands() << " inputs";
+    return onnx::emitNodeError(op) << "the body takes " << body.getNumArguments() << " values for " << op->getNumOperands() << " inputs";
   for (auto [v, arg] : llvm::zip(op->getOperands(), body.getArguments())) {
     if (!llvm::isa<onnx::SeqType>(v.getType())) {
       copyFacts(v, arg);

@@ -69,7 +69,7 @@ public:
   // Scales or zero points: each of these operands that is present has one entry or one for each of `count` (`what`, in the plural); where
   // `batched`, a multiple of that. Only sizes that are known are looked at.
   mlir::LogicalResult oneForEach(llvm::ArrayRef<unsigned> operands, mlir::AffineExpr count, llvm::StringRef what, bool batched = false);
-  mlir::InFlightDiagnostic error() { return op->emitError() << onnx::opName(op) << ": "; }
+  mlir::InFlightDiagnostic error() { return onnx::emitNodeError(op); }
   std::string text(DimsRef dims) const;
   std::string text(mlir::AffineExpr e) const { return s.text(e); }
 

@@ -161,7 +161,7 @@ void loadSmallIntegers(SymbolicShapes &s, Value v) {
 static LogicalResult operandsHaveRanks(SymbolicShapes &s, Operation *op) {
   for (auto [i, v] : llvm::enumerate(op->getOperands()))
     if (llvm::isa<TensorType>(v.getType()) && !s.hasRank(v))
-      return op->emitError() << onnx::opName(op) << ": rank of operand " << i << " depends on run-time data; " << kDeclareRank;
+      return onnx::emitNodeError(op) << "rank of operand " << i << " depends on run-time data; " << kDeclareRank;
   return success();
 }
 
@@ -190,8 +190,8 @@ static LogicalResult fitsAddresses(SymbolicShapes &s, Operation *op, Value resul
     isTooLarge |= llvm::MulOverflow(count, n, count) || count > kAddresses;
   }
   if (isTooLarge && !isEmpty)
-    return op->emitError() << onnx::opName(op) << ": result " << llvm::cast<OpResult>(result).getResultNumber()
-                           << " has more than 2^48 elements, which no memory holds";
+    return onnx::emitNodeError(op) << "result " << llvm::cast<OpResult>(result).getResultNumber()
+                                   << " has more than 2^48 elements, which no memory holds";
   return success();
 }
 
