@@ -105,7 +105,10 @@ SmallVector<int64_t> mapped(ArrayRef<int64_t> axes, ArrayRef<int64_t> order) {
 bool readsOneSize(Operation *op) {
   auto shape = dyn_cast<onnx::ShapeOp>(op);
   auto type = shape ? rankedType(op->getOperand(0)) : RankedTensorType();
-  return type && shape.getEnd() && shape.getStart() >= 0 && shape.getStart() < type.getRank() && *shape.getEnd() == int64_t(shape.getStart()) + 1;
+  if (!type || !shape.getEnd())
+    return false;
+  const int64_t start = shape.getStart(), end = *shape.getEnd();
+  return start >= 0 && start < type.getRank() && end == start + 1;
 }
 
 // Whether a reader outside of a part may read the value in the place of its own: the size of an axis, or a reduction that drops axes and
