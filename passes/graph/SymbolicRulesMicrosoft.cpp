@@ -34,13 +34,27 @@ static LogicalResult packedAttention(ShapeOp &o) {
   return o.set(1, {o.c(2), o.dim(0, 0), heads, total, o.s.floorDiv(value, heads)});
 }
 
+// Keys as wide as queries, a value for each key. Keys are [batch, length, width], [batch, heads, length, size] or, with the values beside
+// them, [batch, length, heads, 2, size]; values like the first two.
+static LogicalResult keysFit(ShapeOp &o, AffineExpr width) {
+  if (!o.in(1))
+    return success();
+  auto length = [&](unsigned i) { return o.dim(i, o.rank(i) == 4 ? 2 : 1); };
+  AffineExpr own = o.rank(1) == 3 ? o.dims(1).back() : o.s.mul(o.dims(1).back(), o.rank(1) == 4 ? o.dim(1, 1) : o.dim(1, 2));
+  if (failed(o.same(width, own, "widths of query and key:")))
+    return failure();
+  if (o.in(2) && failed(o.same(length(1), length(2), "lengths of key and value:")))
+    return failure();
+  return success(!o.in(2) || o.rank(2) == 4 || succeeded(o.divides("num_heads", o.dims(2).back(), "the last size of the value")));
+}
+
 static LogicalResult multiHeadAttention(ShapeOp &o) {
   if (failed(hasAxes(o, 0, "query", {3, 5})) || failed(hasAxes(o, 1, "key", {3, 4, 5})) || failed(hasAxes(o, 2, "value", {3, 4})) ||
       failed(hasAxes(o, 6, "past_key", {4})) || failed(hasAxes(o, 7, "past_value", {4})) || failed(o.isPositive("num_heads")))
     return failure();
   AffineExpr heads = o.c(o.intAttr("num_heads", 1)), batch = o.dim(0, 0), queries = o.dim(0, 1);
   bool packed = o.rank(0) == 5;
-  if (!packed && failed(o.divides("num_heads", o.dims(0).back(), "the last size of the query")))
+  if (!packed && (failed(o.divides("num_heads", o.dims(0).back(), "the last size of the query")) || failed(keysFit(o, o.dims(0).back()))))
     return failure();
   AffineExpr hidden = packed ? o.s.mul(o.dim(0, 2), o.dim(0, 4)) : o.dims(0).back(), keys = queries;
   if (!packed && o.in(2)) {
@@ -64,7 +78,15 @@ static LogicalResult groupQueryAttention(ShapeOp &o) {
     return failure();
   int64_t q = o.intAttr("num_heads", 1), kv = o.intAttr("kv_num_heads", 1);
   bool packed = !o.in(1);
-  AffineExpr head = o.s.floorDiv(o.dim(0, 2), o.c(packed ? q + 2 * kv : q));
+  const int64_t parts = packed ? q + 2 * kv : q;
+  if (auto width = known(o.dim(0, 2)); width && *width % parts)
+    return o.error() << "the last size of the query, " << *width << ", is no multiple of the " << parts << " heads in it";
+  AffineExpr head = o.s.floorDiv(o.dim(0, 2), o.c(parts));
+  for (unsigned i : {1u, 2u})
+    if (o.in(i) && failed(o.same(o.s.mul(head, o.c(kv)), o.dim(i, 2), "width of the keys' heads and of input " + Twine(i) + ":")))
+      return failure();
+  if (!packed && o.in(2) && failed(o.same(o.dim(1, 1), o.dim(2, 1), "lengths of key and value:")))
+    return failure();
   AffineExpr total = o.element(6), past = o.in(3) ? o.dim(3, 2) : o.c(0);
   AffineExpr present = o.intAttr("sliding_window_cache", 0) ? past : o.s.max(past, total);
   Dims cache{o.dim(0, 0), o.c(kv), present, head};

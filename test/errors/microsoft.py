@@ -49,6 +49,38 @@ def heads_of_no_size(folder):
     return microsoft(folder, "MultiHeadAttention", [(2, 1, 16), (2, 1, 16), (2, 1, 16)], num_heads=5)
 
 
+@case(1, r"fused .*widths of query and key: 24 and 21 differ$")
+def narrow_keys(folder):
+    return microsoft(folder, "MultiHeadAttention", [(1, 4, 24), (1, 4, 21), (1, 4, 24)], num_heads=3)
+
+
+@case(1, r"fused .*widths of query and key: 24 and 30 differ$")
+def wide_split_keys(folder):
+    return microsoft(folder, "MultiHeadAttention", [(1, 4, 24), (1, 3, 5, 10), (1, 3, 5, 10)], num_heads=3)
+
+
+@case(1, r"fused .*lengths of key and value: 5 and 4 differ$")
+def key_without_value(folder):
+    return microsoft(folder, "MultiHeadAttention", [(1, 4, 24), (1, 5, 24), (1, 4, 24)], num_heads=3)
+
+
+@case(1, r"fused .*num_heads 3 does not divide the last size of the value, which is 25$")
+def value_of_no_heads(folder):
+    return microsoft(folder, "MultiHeadAttention", [(1, 4, 24), (1, 4, 24), (1, 4, 25)], num_heads=3)
+
+
+@case(1, r"fused .*the last size of the query, 25, is no multiple of the 4 heads in it$")
+def query_of_no_heads(folder):
+    ints = {5: TensorProto.INT32, 6: TensorProto.INT32}
+    return microsoft(folder, "GroupQueryAttention", [(1, 4, 25), (1, 4, 12), (1, 4, 12), None, None, (1,), (1,)], ints, num_heads=4, kv_num_heads=2)
+
+
+@case(1, r"fused .*width of the keys' heads and of input 2: 12 and 18 differ$")
+def groups_of_wide_values(folder):
+    ints = {5: TensorProto.INT32, 6: TensorProto.INT32}
+    return microsoft(folder, "GroupQueryAttention", [(1, 4, 24), (1, 4, 12), (1, 4, 18), None, None, (1,), (1,)], ints, num_heads=4, kv_num_heads=2)
+
+
 @case(1, r"fused .*kv_num_heads 2 does not divide num_heads, which is 3$")
 def heads_of_no_groups(folder):
     ints = {5: TensorProto.INT32, 6: TensorProto.INT32}
