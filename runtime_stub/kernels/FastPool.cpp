@@ -232,6 +232,8 @@ static void joinAcross(const Window &w, const Columns<Op> &c, int64_t rows, type
     return joinAcross<Op, Stride, 3>(w, c, rows, y, pitch, end);
   case 4:
     return joinAcross<Op, Stride, 4>(w, c, rows, y, pitch, end);
+  case 5:
+    return joinAcross<Op, Stride, 5>(w, c, rows, y, pitch, end);
   default:
     return joinAcross<Op, Stride, 0>(w, c, rows, y, pitch, end);
   }
@@ -289,6 +291,8 @@ static void joinDown(const RowsOf<typename Op::Type> &rows, int64_t n, int64_t s
     return joinDown<Op, 2>(rows, n, step, to, c, end);
   case 3:
     return joinDown<Op, 3>(rows, n, step, to, c, end);
+  case 5:
+    return joinDown<Op, 5>(rows, n, step, to, c, end);
   default:
     return joinDown<Op, 0>(rows, n, step, to, c, end);
   }

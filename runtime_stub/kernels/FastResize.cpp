@@ -278,27 +278,69 @@ static int32_t resizeRows(const onnxc_args *a, const Passes<C> &p) {
   return p.count == 1 || p.of[0].out < p.of[0].in || p.of[0].taps > 4 ? resizeJoined<T>(a, s, outer) : resizeKept<T>(a, s, outer);
 }
 
-// y[i] = x[i / Times].
-template <int64_t Times, class T>
-ONNXC_INLINE void repeat(const T *__restrict x, T *__restrict y, int64_t n) {
-  for (int64_t i = 0; i < n; ++i)
-    for (int64_t k = 0; k < Times; ++k)
-      y[i * Times + k] = x[i];
+// `rows` result rows, Rows if that is not 0, of n >= Lanes / Times elements x: y[i] = x[i / Times]. The last vector overlaps the one
+// before.
+template <int64_t Times, int64_t Lanes, int64_t Rows, class T>
+ONNXC_INLINE void repeatRows(const T *x, int64_t n, T *y, int64_t rows) {
+  typedef T Few __attribute__((ext_vector_type(Lanes / Times), aligned(sizeof(T))));
+  typedef T Many __attribute__((ext_vector_type(Lanes), aligned(sizeof(T))));
+  int64_t pitch = n * Times;
+#pragma clang loop unroll_count(2)
+  for (int64_t i = 0; i < n; i += Lanes / Times) {
+    int64_t at = minOf(i, n - Lanes / Times);
+    Few few = *(const Few *)(x + at);
+    Many v;
+    if constexpr (Times == 4)
+      v = __builtin_shufflevector(few, few, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3);
+    else if constexpr (Lanes == 8)
+      v = __builtin_shufflevector(few, few, 0, 0, 1, 1, 2, 2, 3, 3);
+    else
+      v = __builtin_shufflevector(few, few, 0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7);
+    T *to = y + at * Times;
+    if constexpr (Rows != 0)
+      unroll<0, Rows>([&](auto r) { *(Many *)(to + r.value * pitch) = v; });
+    else
+      for (int64_t r = 0; r < rows; ++r)
+        *(Many *)(to + r * pitch) = v;
+  }
+}
+template <int64_t Times, int64_t Lanes, class T>
+ONNXC_INLINE void repeatRows(const T *x, int64_t n, T *y, int64_t rows) {
+  if (rows == Times)
+    repeatRows<Times, Lanes, Times>(x, n, y, Times);
+  else if (rows == 1)
+    repeatRows<Times, Lanes, 1>(x, n, y, 1);
+  else
+    repeatRows<Times, Lanes, 0>(x, n, y, rows);
+}
+// Whether there were enough elements.
+template <class T>
+ONNXC_INLINE bool repeat(const Pass<float> &p, const T *x, T *y, int64_t rows) {
+  if constexpr (!__is_same(T, onnxc_string)) {
+    if (p.inner != 1 || p.spread != 1 || p.in < 4)
+      return false;
+    if (p.repeats == 2)
+      return p.in < 8 ? repeatRows<2, 8>(x, p.in, y, rows) : repeatRows<2, 16>(x, p.in, y, rows), true;
+    if (p.repeats == 4)
+      return repeatRows<4, 16>(x, p.in, y, rows), true;
+  }
+  return false;
 }
 
-// One result row of nearest: runs of `inner` elements, picked by the last resized axis.
+// `rows` equal result rows of nearest: runs of `inner` elements, picked by the last resized axis.
 template <class T>
-ONNXC_INLINE void moveRow(const Pass<float> &p, const T *__restrict x, T *__restrict y) {
-  if (p.inner == 1 && p.spread == 1 && p.repeats == 2)
-    repeat<2>(x, y, p.in);
-  else if (p.inner == 1 && p.spread == 1 && p.repeats == 4)
-    repeat<4>(x, y, p.in);
-  else if (p.inner == 1)
+ONNXC_INLINE void moveRow(const Pass<float> &p, const T *__restrict x, T *__restrict y, int64_t rows) {
+  if (repeat(p, x, y, rows))
+    return;
+  if (p.inner == 1)
     for (int64_t i = 0; i < p.entries; ++i)
       y[i] = x[p.from[i]];
   else
     for (int64_t i = 0; i < p.out; ++i)
       memcpy(y + i * p.inner, x + p.from[i] * p.inner, size_t(p.inner) * sizeof(T));
+  int64_t width = p.entries * p.inner;
+  for (int64_t r = 1; r < rows; ++r)
+    memcpy(y + r * width, y, size_t(width) * sizeof(T));
 }
 
 // Operand rows of result rows: `near` says which position of the last axis before them each of `block` result rows reads, null where it is
@@ -325,7 +367,7 @@ static Rows rowsOf(const onnxc_tensor &in, const onnxc_tensor &out, const Passes
   return {&passes, in.dims, out.dims, near && near->axis == axis - 1 ? near->from : nullptr, axis, axis > 0 ? out.dims[axis - 1] : 1};
 }
 
-// Units are result rows: all that the last resized axis and the axes behind it hold. A row like the one before it is copied.
+// Units are result rows: all that the last resized axis and the axes behind it hold. Rows that are equal are made together.
 template <class T>
 static int32_t moveRows(const onnxc_args *a, const Passes<float> &passes) {
   const onnxc_tensor &in = a->in[0], &out = a->out[0];
@@ -339,18 +381,16 @@ static int32_t moveRows(const onnxc_args *a, const Passes<float> &passes) {
   Rows rows = rowsOf(in, out, passes);
   int64_t width = p.entries * p.inner, from = p.in * p.spread * p.inner;
   return parallelFor(a, product(out.dims, 0, p.axis), grainOf(width), [=](int64_t begin, int64_t end) {
-    int64_t last = -1, before = 0, at = rows.block;
-    for (int64_t u = begin; u < end; ++u, ++at) {
+    int64_t before = 0, at = rows.block, same;
+    for (int64_t u = begin; u < end; u += same, at += same) {
       if (u == begin || at == rows.block) {
         before = rows.before(u / rows.block);
         at = u % rows.block;
       }
-      int64_t row = before + (rows.near ? rows.near[at] : at);
-      if (row == last)
-        memcpy(y + u * width, y + (u - 1) * width, size_t(width) * sizeof(T));
-      else
-        moveRow(p, x + row * from, y + u * width);
-      last = row;
+      int64_t row = before + (rows.near ? rows.near[at] : at), most = minOf(end - u, rows.block - at);
+      for (same = 1; rows.near && same < most && rows.near[at + same] == rows.near[at];)
+        ++same;
+      moveRow(p, x + row * from, y + u * width, same);
     }
     return 0;
   });

@@ -1,74 +1,11 @@
-// FastSelect.cpp: TopK, ArgMax, ArgMin and Hardmax: elements become integers of the same order, whole vectors are passed over with one
-// test. Oracle: Select.cpp.
-#include "runtime_stub/kernels/Lanes.h"
+// FastSelect.cpp: TopK: elements become integers of the same order, whole vectors are passed over with one test. Oracle: Select.cpp.
 #include "runtime_stub/kernels/Parallel.h"
-#include "runtime_stub/kernels/Sort.h"
+#include "runtime_stub/kernels/SelectKeys.h"
 extern "C" int32_t onnxc_s_TopK_f32(const onnxc_args *a);  // Select.cpp
 
 namespace onnxc {
 namespace {
 
-// An element's order as that of an integer, its key.
-template <class T>
-using Key = typename Choose<sizeof(T) == 8, int64_t, int32_t>::type;
-template <class T>
-constexpr Key<T> kMost = Key<T>(~uint64_t(0) >> (65 - 8 * sizeof(Key<T>)));
-template <class T>
-constexpr Key<T> kLeast = ~kMost<T>;
-
-// What memory holds of an element, as C has it.
-template <class T>
-struct Held {
-  using type = T;
-};
-template <>
-struct Held<f16> {
-  using type = int16_t;
-};
-template <>
-struct Held<bf16> {
-  using type = int16_t;
-};
-template <class T>
-using Keys = Sixteen<Key<T>>;
-template <class T>
-using Elements = Sixteen<typename Held<T>::type>;
-
-enum class Nans { Most, Best };  // the greatest of all; or before all, whichever way round the order is
-
-// Keys of one element or of 16: -0 equals 0, every NaN is one number. `flip` (0 or -1) turns the order round.
-template <class T, Nans N, class K, class V>
-ONNXC_INLINE K keysAs(V x, Key<T> flip) {
-  constexpr int last = sizeof(Key<T>) * 8 - 1;
-  const K none = K(N == Nans::Most ? kMost<T> ^ flip : kMost<T>);
-  if constexpr (sizeof(T) >= 4 && IsFloat<T>::value) {
-    K bits = __builtin_bit_cast(K, x + V(T(0)));
-    return x == x ? bits ^ ((bits >> last) & K(kMost<T>)) ^ K(flip) : none;
-  } else {
-    K key;
-    if constexpr (sizeof(V) <= 8)
-      key = K(x);
-    else
-      key = __builtin_convertvector(x, K);
-    if constexpr (IsFloat<T>::value) {
-      K magnitude = key & K(0x7fff);
-      return magnitude > K(FloatLayout<T>::inf) ? none : (key < K(0) ? K(0) - magnitude : magnitude) ^ K(flip);
-    } else {
-      return key ^ K(T(-1) > T(0) && sizeof(T) >= 4 ? kLeast<T> ^ flip : flip);
-    }
-  }
-}
-template <class T, Nans N>
-ONNXC_INLINE Keys<T> keysOf(const T *x, Key<T> flip) {
-  return keysAs<T, N, Keys<T>>(*reinterpret_cast<const Elements<T> *>(x), flip);
-}
-template <class T, Nans N>
-ONNXC_INLINE Key<T> keyOf(T x, Key<T> flip) {
-  return keysAs<T, N, Key<T>>(bitcast<typename Held<T>::type>(x), flip);
-}
-
-constexpr int64_t kShort = 32;   // elements of a row whose best is found quicker as a column among 64 than by itself
-constexpr int64_t kFew = 6;      // columns that are taken together with those of other rows
 constexpr int64_t kColumn = 64;  // the most elements of one whose best few are
 
 ONNXC_INLINE int64_t roundUp(int64_t keys) { return (keys + 63) / 64 * 64; }
@@ -260,23 +197,6 @@ void orderByAllBits(const int32_t *key, const int64_t *whole, int64_t n, int64_t
   }
 }
 
-// Up to 64 neighbouring results along an axis of which `kept` elements are left: where the first element of each lies in the operand and in
-// the result. Those past `count` repeat the first.
-struct Results {
-  int64_t count, at[64], to[64];
-
-  Results(const Axis3 &s, int64_t first, int64_t kept) : count(minOf<int64_t>(64, s.outer * s.inner - first)) {
-    int64_t o = first / s.inner, i = first % s.inner;
-    for (int64_t r = 0; r < 64; ++r) {
-      at[r] = r < count ? o * s.dim * s.inner + i : at[0];
-      to[r] = o * kept * s.inner + i;
-      o += i + 1 == s.inner;
-      i = i + 1 == s.inner ? 0 : i + 1;
-    }
-  }
-  bool areNeighbours() const { return at[63] == at[0] + 63; }
-};
-
 // The k best along an axis of at most kColumn elements, best first; `values` and `indices` may be null.
 template <class T>
 void topOfResults(const T *x, const Axis3 &s, const Results &results, Key<T> flip, int64_t k, T *values, int64_t *indices) {
@@ -413,139 +333,11 @@ int32_t topK(const onnxc_args *a) {  // attributes: axis, largest
                             });
 }
 
-// Where a contiguous row has its first (last) best.
-template <class T>
-ONNXC_INLINE int64_t bestOfRow(const T *row, int64_t n, Key<T> flip, bool last) {
-  const Keys<T> lane = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
-  Keys<T> best = Keys<T>(keyOf<T, Nans::Best>(row[0], flip)), where = Keys<T>(0);
-  int64_t i = 0;
-  for (; i + 16 <= n; i += 16) {
-    Keys<T> key = keysOf<T, Nans::Best>(row + i, flip);
-    auto better = last ? key >= best : key > best;
-    best = better ? key : best;
-    where = better ? lane + Keys<T>(Key<T>(i)) : where;
-  }
-  Key<T> top = __builtin_reduce_max(best);
-  Key<T> at =
-      last ? __builtin_reduce_max(best == top ? where : Keys<T>(-1)) : __builtin_reduce_min(best == top ? where : Keys<T>(kMost<T>));
-  for (; i < n; ++i) {
-    Key<T> key = keyOf<T, Nans::Best>(row[i], flip);
-    if (last ? key >= top : key > top)
-      top = key, at = Key<T>(i);
-  }
-  return at;
-}
-
-// The same along `dim` for `width` <= 64 columns, of which at(c) is where column c begins.
-template <class T, class At>
-ONNXC_INLINE void bestOfEach(const T *x, int64_t dim, int64_t stride, int64_t width, Key<T> flip, bool last, int64_t *to, const At &at) {
-  Key<T> best[64], where[64];
-  for (int64_t d = 0; d < dim; ++d, x += stride)
-    for (int64_t c = 0; c < width; ++c) {
-      Key<T> key = keyOf<T, Nans::Best>(x[at(c)], flip);
-      bool better = (d == 0) | (last ? key >= best[c] : key > best[c]);
-      best[c] = better ? key : best[c];
-      where[c] = better ? Key<T>(d) : where[c];
-    }
-  for (int64_t c = 0; c < width; ++c)
-    to[c] = where[c];
-}
-
-// The same where the columns are neighbours.
-template <class T>
-ONNXC_INLINE void bestOfColumns(const T *x, int64_t dim, int64_t stride, int64_t width, Key<T> flip, bool last, int64_t *to) {
-  bestOfEach(x, dim, stride, width, flip, last, to, [](int64_t c) { return c; });
-}
-
-// The same for `count` <= 64 contiguous rows of `dim` <= kShort.
-template <class T>
-ONNXC_INLINE void bestOfRows(const T *x, int64_t dim, int64_t count, Key<T> flip, bool last, int64_t *to) {
-  T columns[kShort * 64];
-  for (int64_t d = 0; d < dim; ++d)
-    for (int64_t r = 0; r < count; ++r)
-      columns[d * 64 + r] = x[r * dim + d];
-  bestOfColumns(columns, dim, 64, count, flip, last, to);
-}
-
-// give(first, count, best): where the best of the results [first, first + count) are along the axis, up to 64 of them that are neighbours.
-// NaN is the best for both orders.
-template <class T, class Give>
-ONNXC_INLINE int32_t eachBest(const onnxc_args *a, const Axis3 &s, Key<T> flip, bool last, const Give &give) {
-  ONNXC_CHECK((s.dim > 0 && s.dim <= INT32_MAX) || s.outer * s.inner == 0, ONNXC_K_SIZE);
-  const T *x = data<T>(a->in[0]);
-  int64_t blocks = (s.inner + 63) / 64;
-  if (s.inner == 1 && s.dim <= kShort)
-    return parallelFor(a, (s.outer + 63) / 64, grainOf(s.dim * 64), [=](int64_t begin, int64_t end) {
-      int64_t best[64];
-      for (int64_t r = begin * 64; r < minOf(end * 64, s.outer); r += 64) {
-        int64_t count = minOf<int64_t>(64, s.outer - r);
-        bestOfRows(x + r * s.dim, s.dim, count, flip, last, best);
-        give(r, count, best);
-      }
-      return int32_t(ONNXC_K_OK);
-    });
-  if (s.inner == 1)
-    return parallelFor(a, s.outer, grainOf(s.dim), [=](int64_t begin, int64_t end) {
-      for (int64_t r = begin; r < end; ++r) {
-        int64_t best = bestOfRow(x + r * s.dim, s.dim, flip, last);
-        give(r, 1, &best);
-      }
-      return int32_t(ONNXC_K_OK);
-    });
-  if (s.inner <= kFew)
-    return parallelFor(a, (s.outer * s.inner + 63) / 64, grainOf(s.dim * 64), [=](int64_t begin, int64_t end) {
-      int64_t best[64];
-      for (int64_t b = begin; b < end; ++b) {
-        Results results(s, b * 64, 1);
-        bestOfEach(x, s.dim, s.inner, 64, flip, last, best, [&](int64_t r) { return results.at[r]; });
-        give(b * 64, results.count, best);
-      }
-      return int32_t(ONNXC_K_OK);
-    });
-  return parallelFor(a, s.outer * blocks, grainOf(s.dim * 64), [=](int64_t begin, int64_t end) {
-    int64_t best[64];
-    for (int64_t r = begin; r < end; ++r) {
-      int64_t o = r / blocks, c = r % blocks * 64, count = minOf<int64_t>(64, s.inner - c);
-      bestOfColumns(x + o * s.dim * s.inner + c, s.dim, s.inner, count, flip, last, best);
-      give(o * s.inner + c, count, best);
-    }
-    return int32_t(ONNXC_K_OK);
-  });
-}
-
-template <class T>
-int32_t argBest(const onnxc_args *a, bool greatest) {  // attributes: axis, select_last_index
-  int64_t axis = a->attr[0].i;
-  ONNXC_CHECK(fixAxis(axis, a->in[0].rank), ONNXC_K_SHAPE);
-  int64_t *to = mutableData<int64_t>(a->out[0]);
-  return eachBest<T>(a, splitAt(a->in[0], axis), greatest ? 0 : -1, a->attr[1].i != 0,
-                     [=](int64_t first, int64_t count, const int64_t *best) { memcpy(to + first, best, size_t(count) * sizeof(int64_t)); });
-}
-
-template <class T>
-int32_t hardmax(const onnxc_args *a) {  // attributes: axis
-  int64_t axis = a->attr[0].i;
-  ONNXC_CHECK(fixAxis(axis, a->in[0].rank), ONNXC_K_SHAPE);
-  Axis3 s = splitAt(a->in[0], axis);
-  if (s.dim == 0)
-    return ONNXC_K_OK;
-  T *to = mutableData<T>(a->out[0]);
-  memset(to, 0, size_t(s.outer * s.dim * s.inner) * sizeof(T));
-  return eachBest<T>(a, s, 0, false, [=](int64_t first, int64_t count, const int64_t *best) {
-    for (int64_t i = 0; i < count; ++i)
-      to[((first + i) / s.inner * s.dim + best[i]) * s.inner + (first + i) % s.inner] = 1;
-  });
-}
-
 }  // namespace
 }  // namespace onnxc
 
 #define X(S, T)                                                                                                                            \
   extern "C" int32_t onnxc_s_FastTopK_##S(const onnxc_args *a) { return onnxc_s_TopK_f32(a); }                                             \
-  extern "C" int32_t onnxc_k_FastTopK_##S(const onnxc_args *a) { return onnxc::topK<T>(a); }                                               \
-  extern "C" int32_t onnxc_k_FastArgMax_##S(const onnxc_args *a) { return onnxc::argBest<T>(a, true); }                                    \
-  extern "C" int32_t onnxc_k_FastArgMin_##S(const onnxc_args *a) { return onnxc::argBest<T>(a, false); }
+  extern "C" int32_t onnxc_k_FastTopK_##S(const onnxc_args *a) { return onnxc::topK<T>(a); }
 ONNXC_NUMERIC(X)
 #undef X
-extern "C" int32_t onnxc_k_FastHardmax_f32(const onnxc_args *a) { return onnxc::hardmax<float>(a); }
-extern "C" int32_t onnxc_k_FastHardmax_f64(const onnxc_args *a) { return onnxc::hardmax<double>(a); }

@@ -159,6 +159,9 @@ for _dtype in (np.float32, np.float64, np.float16, np.int8, np.int16, np.int32, 
                 for _last in (0, 1):
                     _at = _size[_axis] - 1 - _best(np.flip(_x, _axis), _axis) if _last else _best(_x, _axis)
                     case(f"arg_{_name} {_op}_{_label}_{_last}", _op, {"x": _x}, want=[_at], axis=_axis, keepdims=0, select_last_index=_last)
+for _label, _x in (("numbers", whole(9, 2, 40, 1100).astype(np.float32)), ("nan", extremes(np.float32, 2, 40, 1100))):  # more columns than are kept at a time
+    case(f"arg_max wide_{_label}", "ArgMax", {"x": _x}, want=[_x.argmax(1)], axis=1, keepdims=0)
+    case(f"arg_min wide_{_label}", "ArgMin", {"x": _x}, want=[39 - np.flip(_x, 1).argmin(1)], axis=1, keepdims=0, select_last_index=1)
 case("hardmax columns_f64", "Hardmax", {"x": extremes(np.float64, 4, 9, 70)}, axis=1)
 case("hardmax short", "Hardmax", {"x": whole(3, 130, 5, dtype=np.int64).astype(np.float32)})
 for _axis in range(3):  # scales of blocks, the last one shorter, side by side or for each element
