@@ -1,8 +1,9 @@
-// Regex.h: RE2's regular expressions compiled to a nondeterministic automaton and run on code points in time O(text × pattern).
+// Regex.h: RE2's regular expressions compiled to a nondeterministic automaton and run on code points in time O(text × pattern),
+// on ASCII through a table of its sets of states where no position is looked at (RegexTable.h).
 // Used by RegexFullMatch and Tokenizer (Regex.cpp). Captures are parsed, not recorded; unknown syntax makes compile() fail.
 #pragma once
-#include "runtime_stub/kernels/Unicode.h"
-#include "runtime_stub/kernels/UnicodeCategory.h"
+#include "runtime_stub/kernels/RegexClasses.h"
+#include "runtime_stub/kernels/RegexTable.h"
 
 namespace onnxc {
 
@@ -28,6 +29,26 @@ public:
 
   // End of the longest match that starts at `from`, or -1. `full`: only a match of all of the text counts.
   int64_t match(Str text, int64_t from, bool full) {
+    int64_t best = -1, i = from;
+    RegexTable::Row *row = start;
+    for (; row && row->size; ++i) {
+      if (row->accepts && (!full || i == text.size))
+        best = i;
+      if (i == text.size)
+        return best;
+      uint8_t c = uint8_t(text.data[i]);
+      if (c >= RegexTable::characters)
+        return matchAny(text, from, full);
+      if (!row->to[c])
+        row->to[c] = step(*row, c);
+      row = row->to[c];
+    }
+    return row ? best : matchAny(text, from, full);
+  }
+
+private:
+  // match() without the table.
+  int64_t matchAny(Str text, int64_t from, bool full) {
     int64_t best = -1, i = from;
     now.size = 0;
     uint32_t before = from ? previous(text, from) : none;
@@ -57,7 +78,6 @@ public:
     return best;
   }
 
-private:
   static constexpr int32_t most = 20000, perCharacter = 16, maxDepth = 200;
   static constexpr uint32_t none = 0xffffffff, last = 0x10ffff;
   struct List {
@@ -76,6 +96,8 @@ private:
   int32_t limit, count, rangeCount, *stack = nullptr;  // `limit`: of instructions and of ranges
   bool failed, full;
   List now{}, next{};
+  RegexTable table;
+  RegexTable::Row *start;
 
   // ---- running
   bool makeRoom(List &list) const { return (list.state = heap<int32_t>(a, count)) && (list.seen = heap<int64_t>(a, count)); }
@@ -85,7 +107,6 @@ private:
     while (i > 0 && (uint8_t(text.data[i]) & 0xc0) == 0x80);
     return decodeUtf8(text, i);
   }
-  static bool isWord(uint32_t c) { return c == '_' || within(c, '0', '9') || within(c, 'a', 'z') || within(c, 'A', 'Z'); }
   bool accepts(const Inst &inst, uint32_t c) const {
     if (inst.op == Any)
       return true;
@@ -112,6 +133,30 @@ private:
     default:
       return ((before != none && isWord(before)) != (after != none && isWord(after))) == (op == Word);
     }
+  }
+  // The row of the states in `now`, which stand behind one character or before all.
+  RegexTable::Row *rowOfNow() {
+    bool accepts = false;
+    for (int32_t k = 0; k < now.size; ++k)
+      accepts |= insts[now.state[k]].op == Match;
+    return table.find(a, now.state, now.size, accepts);
+  }
+  RegexTable::Row *step(const RegexTable::Row &row, uint32_t c) {
+    now.size = 0;
+    ++tick;
+    for (int32_t k = 0; k < row.size; ++k)
+      if (insts[row.states[k]].op != Match && accepts(insts[row.states[k]], c))
+        add(now, row.states[k] + 1, none, none, tick);
+    return rowOfNow();
+  }
+  // The first row of the table; null where a position matters, which a set of states does not know.
+  RegexTable::Row *firstRow() {
+    for (int32_t k = 0; k < count; ++k)
+      if (insts[k].op >= Begin && insts[k].op != Match)
+        return nullptr;
+    now.size = 0;
+    add(now, 0, none, none, ++tick);
+    return rowOfNow();
   }
   // Follows the empty moves from `start`; `mark` says which states the list has.
   void add(List &list, int32_t start, uint32_t before, uint32_t after, int64_t mark) {
@@ -148,7 +193,10 @@ private:
     if (failed)
       return ONNXC_K_VALUE;
     stack = heap<int32_t>(a, 2 * count + 2);
-    return stack && makeRoom(now) && makeRoom(next) ? ONNXC_K_OK : ONNXC_K_MEMORY;
+    if (!stack || !makeRoom(now) || !makeRoom(next))
+      return ONNXC_K_MEMORY;
+    start = firstRow();
+    return ONNXC_K_OK;
   }
   bool more() const { return at < pattern.size && !failed; }
   char peek() const { return pattern.data[at]; }
@@ -481,24 +529,6 @@ private:
   }
 
   void posix() {
-    struct Named {
-      const char *name;
-      uint32_t bounds[8];
-    };
-    const Named classes[] = {{"alnum", {'0', '9', 'A', 'Z', 'a', 'z'}},
-                             {"alpha", {'A', 'Z', 'a', 'z'}},
-                             {"ascii", {0, 127}},
-                             {"blank", {'\t', '\t', ' ', ' '}},
-                             {"cntrl", {0, 31, 127, 127}},
-                             {"digit", {'0', '9'}},
-                             {"graph", {'!', '~'}},
-                             {"lower", {'a', 'z'}},
-                             {"print", {' ', '~'}},
-                             {"punct", {'!', '/', ':', '@', '[', '`', '{', '~'}},
-                             {"space", {'\t', '\r', ' ', ' '}},
-                             {"upper", {'A', 'Z'}},
-                             {"word", {'0', '9', 'A', 'Z', 'a', 'z', '_', '_'}},
-                             {"xdigit", {'0', '9', 'A', 'F', 'a', 'f'}}};
     at += 2;
     bool negated = take('^');
     int64_t start = at;
@@ -508,7 +538,7 @@ private:
     if (!take(':') || !take(']'))
       failed = true;
     int32_t own = rangeCount;
-    for (const Named &k : classes)
+    for (const NamedClass &k : posixClasses)
       if (is(name, k.name))
         for (int i = 0; i < 8 && k.bounds[i + 1]; i += 2)
           range(k.bounds[i], k.bounds[i + 1]);
@@ -540,12 +570,6 @@ private:
     if (own == rangeCount)
       failed = true;  // a script, or nothing
     return negated;
-  }
-  // RE2 has no name for what is not assigned, and C does not hold it.
-  static bool isCategory(Str name, uint32_t category) {
-    const char *own = categoryNames + 2 * category;
-    return category != unassigned && name.size >= 1 && name.size <= 2 && name.data[0] == own[0] &&
-           (name.size == 1 || name.data[1] == own[1]);
   }
 
   // Replaces the ranges from `from` on, with their other cases, by the characters they do not hold.

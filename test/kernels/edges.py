@@ -48,6 +48,12 @@ for _pattern, _inside in ((r"\p{Lu}", "AΣЯǄ"), (r"\P{^Ll}", "aſσǆ"), (r"[\
 case("regex_repeated", r"""y = RegexFullMatch <pattern = "(ab{100}){3}[[:alpha:]]{0,900}"> (x)""", np.array([True, False, True]), "bool[] y",
      x=texts(("a" + "b" * 100) * 3, ("a" + "b" * 100) * 2, ("a" + "b" * 100) * 3 + "z" * 900))
 
+# Texts of ASCII, of other characters too, and such as need more sets of states than a table of them has room for.
+LINES = ["".join("ab"[n >> k & 1] for k in range(11)) for n in range(0, 2048, 7)] + ["", "ab", "aéb", "a1-b2", "é"]
+for _pattern in ("[ab]*a[ab]{8}", "a[^c]*b|ab|é", r"(\w+-?)+", r"^a.*\b"):
+    case(f"regex_table_{_pattern}", 'y = RegexFullMatch <pattern = "PATTERN"> (x)'.replace("PATTERN", _pattern.replace("\\", "\\\\")),
+         np.array([re.fullmatch(_pattern, line, re.ASCII) is not None for line in LINES]), "bool[] y", x=texts(*LINES))
+
 # Windows over padding alone.
 case("empty_pool", "y = MaxPool <kernel_shape = [3, 3], pads = [2, 1, 2, 1]> (x)", np.full((1, 2, 2, 5), -np.inf, F32), x=np.zeros((1, 2, 0, 5), F32))
 
