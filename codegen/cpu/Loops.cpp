@@ -50,6 +50,19 @@ struct LoopKernel {
     c.loop(from, to, c.n(1), [&](Value i) { point(i, 1); });
   }
 
+  // What is left of a row: by halves of a vector where a point is dear.
+  void narrow(Value from, Value to) {
+    constexpr int64_t leastLanes = 4, dear = 8;
+    for (int64_t width = lanes / 2; width >= leastLanes && pointCost(c.kernel) > dear; width /= 2)
+      from = c.choose(
+          c.less(c.sub(to, from), c.n(width)), [&] { return Code::Values{from}; },
+          [&] {
+            point(from, width);
+            return Code::Values{c.add(from, width)};
+          })[0];
+    scalars(from, to);
+  }
+
   void vectors(Value from, Value to) {
     Value whole = c.sub(to, c.rem(c.sub(to, from), lanes));
     c.loop(from, whole, c.n(lanes), [&](Value i) { point(i, lanes); });
@@ -57,7 +70,7 @@ struct LoopKernel {
       if (space.masksWell(c.vectorBits))
         point(whole, lanes, c.lanesBelow(c.sub(to, whole), lanes));
       else
-        scalars(whole, to);
+        narrow(whole, to);
     });
   }
 

@@ -42,7 +42,7 @@ Value loadElements(Code &c, Type element, Value address, int64_t lanes, Value ma
   return boolean ? arith::CmpIOp::create(c.b, c.loc, arith::CmpIPredicate::ne, v, c.integer(0, memory)) : v;
 }
 
-void storeElements(Code &c, Type element, Value v, Value address) {
+void storeElements(Code &c, Type element, Value v, Value address, Value mask) {
   bool boolean = element.isInteger(1);
   if (boolean) {
     Type byte = c.b.getI8Type();
@@ -50,7 +50,8 @@ void storeElements(Code &c, Type element, Value v, Value address) {
       byte = vector.clone(byte);
     v = arith::ExtUIOp::create(c.b, c.loc, byte, v);
   }
-  c.store(v, address, boolean ? 1 : element.getIntOrFloatBitWidth() / 8);
+  unsigned bytes = boolean ? 1 : element.getIntOrFloatBitWidth() / 8;
+  mask ? c.storeMasked(v, address, mask, bytes) : c.store(v, address, bytes);
 }
 
 namespace {

@@ -12,7 +12,7 @@ mlir::Type registerType(mlir::Type element, int64_t lanes);
 mlir::Value constantRegister(Code &c, mlir::ElementsAttr value, int64_t lanes);
 // Elements at an address, as they stand in memory. `mask`: the lanes that exist, the others are 0; null: all.
 mlir::Value loadElements(Code &c, mlir::Type element, mlir::Value address, int64_t lanes, mlir::Value mask = {});
-void storeElements(Code &c, mlir::Type element, mlir::Value v, mlir::Value address);
+void storeElements(Code &c, mlir::Type element, mlir::Value v, mlir::Value address, mlir::Value mask = {});
 
 // The result of `op`, for which isPointwise or isChannelwise (dialects/kernel/Families.h) holds. `operands` are registers in the order of
 // the op's operands, all scalars or all of one number of lanes.

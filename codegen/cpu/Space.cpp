@@ -171,7 +171,8 @@ Value Space::vectorCondition() {
 }
 
 bool Space::masksWell(unsigned vectorBits) const {
-  return vectorBits >= 256 && llvm::all_of(accesses, [](const Access &a) { return a.element.getIntOrFloatBitWidth() >= 32; });
+  return vectorBits >= 512 ||
+         (vectorBits >= 256 && llvm::all_of(accesses, [](const Access &a) { return a.element.getIntOrFloatBitWidth() >= 32; }));
 }
 
 void Space::beginRow(ValueRange outer) {
@@ -204,10 +205,7 @@ Value Space::address(Access &a, Value at, bool unit) {
 Value Space::load(Access &a, Value at, int64_t lanes, Value mask) {
   if (a.scalar)
     return lanes > 1 ? c.splat(a.scalar, lanes) : a.scalar;
-  Value from = address(a, at, lanes > 1);
-  if (mask)
-    return c.loadMasked(cast<VectorType>(registerType(a.element, lanes)), from, mask, storageBytes(a.element));
-  return loadElements(c, a.element, from, lanes);
+  return loadElements(c, a.element, address(a, at, lanes > 1), lanes, mask);
 }
 
 Value Space::eval(Value v, const DimMap &map, Value at, int64_t lanes, Value mask) {
@@ -227,11 +225,7 @@ Value Space::eval(Value v, const DimMap &map, Value at, int64_t lanes, Value mas
 
 void Space::store(Value v, const DimMap &map, Value computed, Value at, int64_t lanes, Value mask) {
   Access &a = *find(v, map);
-  Value to = address(a, at, lanes > 1);
-  if (mask)
-    c.storeMasked(computed, to, mask, storageBytes(a.element));
-  else
-    storeElements(c, a.element, computed, to);
+  storeElements(c, a.element, computed, address(a, at, lanes > 1), mask);
 }
 
 }  // namespace onnxc

@@ -33,6 +33,7 @@ import norms
 import operators
 import orders
 import pieces
+import rests
 import resizes  # adds to cases.CASES
 import samples  # adds to operators.CASES
 import schedules
@@ -587,6 +588,7 @@ SUITE.cases(tiles.PRODUCTS, tiles.check)
 SUITE.cases(tiles.CONVS, tiles.check_conv)
 SUITE.cases(functions.NAMES, functions.check)
 SUITE.cases(assignments.NAMES, assignments.check)
+SUITE.cases(rests.NAMES, rests.check)
 SUITE.cases(schedules.NAMES, schedules.check)
 SUITE.cases(["cast_to_f16", "cast_to_bf16", "cast_from_f16", "cast_from_bf16"], check_cast)
 
