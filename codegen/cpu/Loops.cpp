@@ -24,6 +24,8 @@ int64_t pointCost(kernel::FuncOp kernel) {
   return cost;
 }
 
+bool isDear(kernel::FuncOp kernel) { return pointCost(kernel) > 8; }
+
 namespace {
 constexpr int64_t kTaskPoints = 16384;  // of cost 2: some 5 microseconds
 
@@ -50,16 +52,15 @@ struct LoopKernel {
     c.loop(from, to, c.n(1), [&](Value i) { point(i, 1); });
   }
 
-  // What is left of a row: by halves of a vector where a point is dear.
   void narrow(Value from, Value to) {
-    constexpr int64_t leastLanes = 4, dear = 8;
-    for (int64_t width = lanes / 2; width >= leastLanes && pointCost(c.kernel) > dear; width /= 2)
-      from = c.choose(
-          c.less(c.sub(to, from), c.n(width)), [&] { return Code::Values{from}; },
-          [&] {
-            point(from, width);
-            return Code::Values{c.add(from, width)};
-          })[0];
+    for (int64_t width = lanes / 2; width >= kLeastLanes && isDear(c.kernel); width /= 2) {
+      auto none = [&] { return Code::Values{from}; };
+      auto one = [&] {
+        point(from, width);
+        return Code::Values{c.add(from, width)};
+      };
+      from = c.choose(c.less(c.sub(to, from), c.n(width)), none, one)[0];
+    }
     scalars(from, to);
   }
 

@@ -1,5 +1,6 @@
 // RowWalk.cpp: the loops over a row, and the accumulators that they carry.
 #include "codegen/cpu/RowWalk.h"
+#include "codegen/cpu/Loops.h"
 #include "codegen/cpu/VectorMath.h"
 #include <cmath>
 
@@ -149,11 +150,40 @@ RowWalk::Values RowWalk::innermost(ArrayRef<Join> joins, ValueRange accs, Body b
   if (auto left = c.constant(from), all = c.constant(size); !left || !all || *left != *all) {
     if (width > 1 && masks)
       vectors = step(joins, vectors, body, {from, width, c.lanesBelow(c.sub(size, from), width)});
-    else
+    else if (width > 1 && isDear(c.kernel))
+      std::tie(vectors, from) = halves(joins, vectors, body, from, size);
+    if (!masks || width == 1)
       rest = c.loop(from, size, c.n(1), rest, [&](Value i, ValueRange now) { return step(joins, now, body, {i, 1, {}}); });
   }
   llvm::append_range(vectors, rest);
   return vectors;
+}
+
+std::pair<RowWalk::Values, Value> RowWalk::halves(ArrayRef<Join> joins, ValueRange accs, Body body, Value from, Value size) {
+  Values now(accs.begin(), accs.end());
+  now.push_back(from);
+  for (int64_t lanes = width / 2; lanes >= kLeastLanes; lanes /= 2) {
+    auto none = [&] { return now; };
+    auto one = [&] {
+      space.newPoint();
+      Values next = body({now.back(), lanes, {}});
+      for (auto [i, j] : llvm::enumerate(joins))
+        next[i] = combine(j, now[i], padded(j, next[i], width));
+      next.push_back(c.add(now.back(), lanes));
+      return next;
+    };
+    now = c.choose(c.less(c.sub(size, now.back()), c.n(lanes)), none, one);
+  }
+  Value end = now.pop_back_val();
+  return {now, end};
+}
+
+Value RowWalk::padded(Join join, Value v, int64_t lanes) {
+  for (int64_t n = cast<VectorType>(v.getType()).getDimSize(0); n < lanes; n *= 2) {
+    auto both = llvm::to_vector(llvm::seq<int32_t>(0, 2 * n));
+    v = LLVM::ShuffleVectorOp::create(c.b, c.loc, v, start(join, v.getType()), both);
+  }
+  return v;
 }
 
 RowWalk::Values RowWalk::sideBySide(ArrayRef<Join> joins, ValueRange accs, Value end, int64_t ways, Step step) {

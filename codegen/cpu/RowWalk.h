@@ -58,6 +58,10 @@ private:
   Values nest(size_t d, llvm::ArrayRef<Join> joins, mlir::ValueRange accs, Body body, int64_t ways);
   Values step(llvm::ArrayRef<Join> joins, mlir::ValueRange accs, Body body, At at);
   Values innermost(llvm::ArrayRef<Join> joins, mlir::ValueRange accs, Body body, int64_t ways);
+  // Vectors of half the lanes, a quarter and so on, joined into the first lanes of the accumulators; and where what is left then begins.
+  std::pair<Values, mlir::Value> halves(llvm::ArrayRef<Join> joins, mlir::ValueRange accs, Body body, mlir::Value from, mlir::Value size);
+  // A shorter vector, with what changes no result in the lanes behind it.
+  mlir::Value padded(Join join, mlir::Value v, int64_t lanes);
   // Points [0, end) of the row, `ways` vectors of each step in accumulators of their own.
   Values sideBySide(llvm::ArrayRef<Join> joins, mlir::ValueRange accs, mlir::Value end, int64_t ways, Step step);
 };
