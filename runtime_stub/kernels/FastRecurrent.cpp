@@ -29,8 +29,8 @@ void activate(const Activation &f, double clip, float *v, int64_t n) {
       v[i] = float(f(v[i]));
 }
 
-constexpr int64_t kRows = 4;    // of a batch that go together
-constexpr int64_t kSpread = 2;  // places of a pointer, so that those of kRows rows have a line of the cache that no other thread writes to
+constexpr int64_t kLeastRows = 8;  // of a batch whose rows go in groups
+constexpr int64_t kSpread = 3;     // places of a pointer, so that groups of four rows or more write to no line of the cache of another
 
 // One direction of a layer while it runs.
 struct Pass {
@@ -310,7 +310,7 @@ int32_t runSteps(const Args *a, Pass &p, int64_t d) {
 // Rows whose steps read weights that a cache holds go their way without waiting for others; a quantised state has one range for all.
 template <class Cell>
 bool isByRows(const Layer &l) {
-  return !Cell::quantised && l.batch >= 2 * kRows &&
+  return !Cell::quantised && l.batch >= kLeastRows &&
          padded(Cell::gates * l.hidden) * (l.inputs + l.hidden) * int64_t(sizeof(float)) <= kNear;
 }
 
@@ -325,7 +325,7 @@ int32_t runDirections(const Args *a, Pass *passes) {
   }
   if (l.batch == 0)
     return ONNXC_K_OK;
-  int64_t each = byRows ? kRows : l.batch, groups = (l.batch + each - 1) / each;
+  int64_t most = byRows ? groupsOf(l.batch) : 1, each = (l.batch + most - 1) / most, groups = (l.batch + each - 1) / each;
   int64_t work = l.steps * each * Cell::gates * l.hidden * l.hidden / 8;
   return parallelFor(a, l.directions * groups, grainOf(work), [=](int64_t begin, int64_t end) -> int32_t {
     for (int64_t d = begin / groups; d * groups < end; ++d) {

@@ -6,10 +6,12 @@
 namespace onnxc {
 
 constexpr int64_t kWide = kGateRows;  // columns of a panel
+constexpr int kTogether = 6;          // states, at most, whose sums the registers hold
 constexpr int64_t kFew = 6;           // products with one matrix that do not pay for packing it
 constexpr int64_t kNear = 1 << 20;    // bytes that a second-level cache keeps from step to step
 
 inline int64_t panelsOf(int64_t rows) { return (rows + kWide - 1) / kWide; }
+inline int64_t groupsOf(int64_t states) { return (states + kTogether - 1) / kTogether; }
 inline int64_t padded(int64_t rows) { return panelsOf(rows) * kWide; }
 
 // Recurrent weights of `rows` gate units, [panel][hidden][kWide], padded with zeros; or, for few products, the operand's [rows][hidden].
@@ -67,35 +69,35 @@ inline void addColumns(const Panels &p, int64_t c, const float *const *x, float 
     memcpy(to[i] + c, edge[i], size_t(have) * sizeof(float));
 }
 
-// The same for those of `count` states that are whole groups, from `i` on; returns the first that is in none.
-template <int NV, bool Far>
-inline int64_t addGroups(const Panels &p, int64_t c, const float *const *x, float *const *to, int64_t i, int64_t count) {
-  for (; i + 6 <= count; i += 6)
-    addColumns<6, NV, Far>(p, c, x + i, to + i);
-  for (; i + 4 <= count; i += 4)
-    addColumns<4, NV, Far>(p, c, x + i, to + i);
-  for (; i + 2 <= count; i += 2)
-    addColumns<2, NV, Far>(p, c, x + i, to + i);
-  return i;
+// The same for N states, or for fewer.
+template <int N, int NV, bool Far>
+inline void addGroup(int64_t n, const Panels &p, int64_t c, const float *const *x, float *const *to) {
+  if (n == N)
+    addColumns<N, NV, Far>(p, c, x, to);
+  else if constexpr (N > 1)
+    addGroup<N - 1, NV, Far>(n, p, c, x, to);
 }
 
-// The same for `count` states; how they are grouped changes no sum.
+// The same for `count` states, in the fewest groups that the registers hold, of equal size; how they are grouped changes no sum.
 template <bool Far>
 inline void addStates(const Panels &p, int64_t c, const float *const *x, float *const *to, int64_t count) {
-  int64_t i = 0, vectors = (minOf(kWide, p.rows - c) + 15) / 16;
-  if (onnxc_vector_bits >= 512)
-    i = vectors == 4   ? addGroups<4, Far>(p, c, x, to, i, count)
-        : vectors == 3 ? addGroups<3, false>(p, c, x, to, i, count)
-        : vectors == 2 ? addGroups<2, false>(p, c, x, to, i, count)
-                       : addGroups<1, false>(p, c, x, to, i, count);
-  if (onnxc_vector_bits == 256) {
-    for (; i + 6 <= count; i += 6)
-      addColumns<6, 1, Far>(p, c, x + i, to + i);
-    for (; i + 3 <= count; i += 3)
-      addColumns<3, 2, Far>(p, c, x + i, to + i);
+  int64_t vectors = (minOf(kWide, p.rows - c) + 15) / 16;
+  for (int64_t i = 0, groups = groupsOf(count), n; i < count; i += n, --groups) {
+    n = (count - i + groups - 1) / groups;
+    if (n == 1 || onnxc_vector_bits < 256)
+      for (int64_t j = 0; j < n; ++j)
+        addColumns<1, 4, Far>(p, c, x + i + j, to + i + j);
+    else if (onnxc_vector_bits == 256)
+      n == 2 ? addColumns<2, 2, Far>(p, c, x + i, to + i) : addGroup<kTogether, 1, Far>(n, p, c, x + i, to + i);
+    else if (vectors == 4)
+      addGroup<kTogether, 4, Far>(n, p, c, x + i, to + i);
+    else if (vectors == 3)
+      addGroup<kTogether, 3, false>(n, p, c, x + i, to + i);
+    else if (vectors == 2)
+      addGroup<kTogether, 2, false>(n, p, c, x + i, to + i);
+    else
+      addGroup<kTogether, 1, false>(n, p, c, x + i, to + i);
   }
-  for (; i < count; ++i)
-    addColumns<1, 4, Far>(p, c, x + i, to + i);
 }
 
 // The sums of eight vectors.

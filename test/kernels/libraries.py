@@ -28,6 +28,8 @@ for _op in ("RNN", "GRU", "LSTM"):
         recurrent(f"{_op.lower()}_batch_{_batch}_{_known}", _op, 3, _batch, 40, _hidden, constant=_known)
     for _hidden in (4, 8, 12, 20, 37):  # the last panel has a few columns; steps that make their own input products
         recurrent(f"{_op.lower()}_edge_{_hidden}", _op, 4, 17 if _hidden < 30 else 35, 21, _hidden)
+    for _batch, _hidden in ((1, 120), (3, 72), (4, 120), (5, 120), (5, 72), (7, 72), (14, 120)):  # groups of one to six states
+        recurrent(f"{_op.lower()}_group_{_batch}_{_hidden}", _op, 3, _batch, 40, _hidden)
     for _directions in (1, 2):  # rows that go their way apart
         recurrent(f"{_op.lower()}_rows_{_directions}", _op, 40, 47, 21, 40, directions=_directions)
     for _steps, _batch in ((1, 2), (3, 64)):  # steps whose panels, or rows too, are for several threads
