@@ -1,6 +1,7 @@
 // Contract.cpp: what the emitters of the contract family share; see Contract.h.
 #include "codegen/cpu/Contract.h"
 #include "codegen/cpu/Loops.h"
+#include "codegen/cpu/Space.h"
 #include "llvm/Support/MathExtras.h"
 #include <cmath>
 

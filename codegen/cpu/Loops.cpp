@@ -17,15 +17,6 @@ void setExtent(kernel::FuncOp kernel, AffineExpr extent, int64_t grain) {
   kernel->setAttr("grain", b.getI64IntegerAttr(std::max<int64_t>(grain, 1)));
 }
 
-int64_t pointCost(kernel::FuncOp kernel) {
-  int64_t cost = 1;
-  for (Operation &op : kernel.getBody().front())
-    cost += isTranscendental(&op) || onnx::opName(&op).ends_with("Softmax") ? 8 : 1;
-  return cost;
-}
-
-bool isDear(kernel::FuncOp kernel) { return pointCost(kernel) > 8; }
-
 namespace {
 constexpr int64_t kTaskPoints = 16384;  // of cost 2: some 5 microseconds
 

@@ -15,10 +15,5 @@ bool emitPermute(KernelCode &c, Space &space);
 
 // The kernel's units of parallel work, and how many of them are worth a task.
 void setExtent(kernel::FuncOp kernel, mlir::AffineExpr extent, int64_t grain);
-// A rough weight of one element: 1, and 1 for each plain op, more for each function.
-int64_t pointCost(kernel::FuncOp kernel);
-// Whether what is left of a row behind its whole vectors is worth vectors of half the lanes, and so on down to these.
-bool isDear(kernel::FuncOp kernel);
-constexpr int64_t kLeastLanes = 4;
 
 }  // namespace onnxc

@@ -1,6 +1,5 @@
 // RowWalk.cpp: the loops over a row, and the accumulators that they carry.
 #include "codegen/cpu/RowWalk.h"
-#include "codegen/cpu/Loops.h"
 #include "codegen/cpu/VectorMath.h"
 #include <cmath>
 

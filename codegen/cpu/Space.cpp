@@ -228,4 +228,13 @@ void Space::store(Value v, const DimMap &map, Value computed, Value at, int64_t 
   storeElements(c, a.element, computed, address(a, at, lanes > 1), mask);
 }
 
+int64_t pointCost(kernel::FuncOp kernel) {
+  int64_t cost = 1;
+  for (Operation &op : kernel.getBody().front())
+    cost += isTranscendental(&op) || onnx::opName(&op).ends_with("Softmax") ? 8 : 1;
+  return cost;
+}
+
+bool isDear(kernel::FuncOp kernel) { return pointCost(kernel) > 8; }
+
 }  // namespace onnxc

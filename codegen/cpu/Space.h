@@ -87,4 +87,10 @@ private:
   llvm::DenseMap<mlir::AffineExpr, mlir::Value> values;
 };
 
+// A rough weight of one element: 1, and 1 for each plain op, more for each function.
+int64_t pointCost(kernel::FuncOp kernel);
+// Whether what is left of a row behind its whole vectors is worth vectors of half the lanes, of a quarter and so on.
+bool isDear(kernel::FuncOp kernel);
+constexpr int64_t kLeastLanes = 4;  // of such a vector
+
 }  // namespace onnxc

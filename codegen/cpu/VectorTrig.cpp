@@ -22,12 +22,14 @@ static Type like(Num x, Type element) {
   return vector ? Type(vector.clone(element)) : element;
 }
 
-// Cody and Waite: pi/2 in three floats, subtracted by fused steps.
+// Cody and Waite: pi/2 in three floats, subtracted by fused steps. Without such steps the first two have 8 and 11 bits, so that n times
+// them is exact, the second up to 8192.
 static Reduced reduceDirect(Num a) {
-  Num n = roundEven(a * (1 / kHalf));
-  Num r = fma(n, n.of(-1.5707963705062866), a);
-  r = fma(n, n.of(4.371138828673793e-08), r);
-  r = fma(n, n.of(1.7151245100058819e-15), r);
+  Num n = roundEven(a * (1 / kHalf)), r = a;
+  const double fused[] = {-1.5707963705062866, 4.371138828673793e-08, 1.7151245100058819e-15};
+  const double plain[] = {-1.5703125, -4.8375129699707031e-4, -7.5497899548918822e-8};
+  for (double part : a.c->fusesProducts ? fused : plain)
+    r = fma(n, n.of(part), r);
   Num finite = select(less(a, a.of(kDirect * 2)), n, n.of(0));
   return {r, arith::FPToSIOp::create(a.c->b, a.c->loc, like(a, a.c->b.getI32Type()), finite.v)};
 }

@@ -480,8 +480,8 @@ LogicalResult ShapeEvaluator::evaluateSequenceMap(Operation *op) {
     const ItemShape *items = s.items(v);
     auto element = llvm::dyn_cast<RankedTensorType>(llvm::cast<onnx::SeqType>(v.getType()).getElement());
     if ((!items || items->empty) && !element)
-      return op->emitError(
-          "SequenceMap: rank of the items depends on run-time data; declare the items' axes where the sequence enters the graph");
+      return onnx::emitNodeError(op)
+             << "rank of the items depends on run-time data; declare the items' axes where the sequence enters the graph";
     Dims dims = items && !items->empty ? items->dims : Dims(element.getRank());
     for (auto [d, e] : llvm::enumerate(dims))
       if (!e)

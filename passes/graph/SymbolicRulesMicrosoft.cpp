@@ -36,12 +36,16 @@ static LogicalResult packedAttention(ShapeOp &o) {
 
 // Keys as wide as queries, a value for each key. Keys are [batch, length, width], [batch, heads, length, size] or, with the values beside
 // them, [batch, length, heads, 2, size]; values like the first two.
-static LogicalResult keysFit(ShapeOp &o, AffineExpr width) {
+static LogicalResult keysFit(ShapeOp &o, AffineExpr width, AffineExpr heads) {
   if (!o.in(1))
     return success();
   auto length = [&](unsigned i) { return o.dim(i, o.rank(i) == 4 ? 2 : 1); };
   AffineExpr own = o.rank(1) == 3 ? o.dims(1).back() : o.s.mul(o.dims(1).back(), o.rank(1) == 4 ? o.dim(1, 1) : o.dim(1, 2));
   if (failed(o.same(width, own, "widths of query and key:")))
+    return failure();
+  if (o.rank(1) > 3 && failed(o.same(o.dim(1, o.rank(1) == 4 ? 1 : 2), heads, "heads of the key and num_heads:")))
+    return failure();
+  if (o.rank(1) == 5 && failed(o.same(o.dim(1, 3), o.c(2), "parts of a key that holds values too, and two:")))
     return failure();
   if (o.in(2) && failed(o.same(length(1), length(2), "lengths of key and value:")))
     return failure();
@@ -54,7 +58,8 @@ static LogicalResult multiHeadAttention(ShapeOp &o) {
     return failure();
   AffineExpr heads = o.c(o.intAttr("num_heads", 1)), batch = o.dim(0, 0), queries = o.dim(0, 1);
   bool packed = o.rank(0) == 5;
-  if (!packed && (failed(o.divides("num_heads", o.dims(0).back(), "the last size of the query")) || failed(keysFit(o, o.dims(0).back()))))
+  if (!packed &&
+      (failed(o.divides("num_heads", o.dims(0).back(), "the last size of the query")) || failed(keysFit(o, o.dims(0).back(), heads))))
     return failure();
   AffineExpr hidden = packed ? o.s.mul(o.dim(0, 2), o.dim(0, 4)) : o.dims(0).back(), keys = queries;
   if (!packed && o.in(2)) {
@@ -78,6 +83,8 @@ static LogicalResult groupQueryAttention(ShapeOp &o) {
     return failure();
   int64_t q = o.intAttr("num_heads", 1), kv = o.intAttr("kv_num_heads", 1);
   bool packed = !o.in(1);
+  if (q > INT32_MAX)
+    return o.error() << "num_heads is " << q << ", more than a query holds";
   const int64_t parts = packed ? q + 2 * kv : q;
   if (auto width = known(o.dim(0, 2)); width && *width % parts)
     return o.error() << "the last size of the query, " << *width << ", is no multiple of the " << parts << " heads in it";

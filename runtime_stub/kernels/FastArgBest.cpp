@@ -115,13 +115,34 @@ ONNXC_INLINE void bestOfRows(const T *x, int64_t dim, int64_t count, Key<T> flip
   bestOfColumns(columns, dim, 64, count, flip, last, to);
 }
 
+// As eachBest, where neighbours along the inner axis are results of their own.
+template <class T, class Give>
+ONNXC_INLINE int32_t eachBestOfStrips(const onnxc_args *a, const Axis3 &s, Key<T> flip, bool last, const Give &give) {
+  const T *x = data<T>(a->in[0]);
+  int64_t blocks = (s.inner + 63) / 64;
+  return parallelFor(a, s.outer * blocks, grainOf(s.dim * 64), [=](int64_t begin, int64_t end) {
+    int64_t best[kStrip];
+    for (int64_t r = begin, taken; r < end; r += taken) {
+      int64_t o = r / blocks, c = r % blocks * 64;
+      taken = minOf(minOf(kStrip / 64, blocks - r % blocks), end - r);
+      int64_t count = minOf(taken * 64, s.inner - c);
+      const T *from = x + o * s.dim * s.inner + c;
+      if (count >= 16)
+        bestOfStrip(from, s.dim, s.inner, count, flip, last, best);
+      else
+        bestOfColumns(from, s.dim, s.inner, count, flip, last, best);
+      give(o * s.inner + c, count, best);
+    }
+    return int32_t(ONNXC_K_OK);
+  });
+}
+
 // give(first, count, best): where the best of the results [first, first + count) are along the axis, up to kStrip of them that are
 // neighbours. NaN is the best for both orders.
 template <class T, class Give>
 ONNXC_INLINE int32_t eachBest(const onnxc_args *a, const Axis3 &s, Key<T> flip, bool last, const Give &give) {
   ONNXC_CHECK((s.dim > 0 && s.dim <= INT32_MAX) || s.outer * s.inner == 0, ONNXC_K_SIZE);
   const T *x = data<T>(a->in[0]);
-  int64_t blocks = (s.inner + 63) / 64;
   if (s.inner == 1 && s.dim <= kShort)
     return parallelFor(a, (s.outer + 63) / 64, grainOf(s.dim * 64), [=](int64_t begin, int64_t end) {
       int64_t best[64];
@@ -150,21 +171,7 @@ ONNXC_INLINE int32_t eachBest(const onnxc_args *a, const Axis3 &s, Key<T> flip, 
       }
       return int32_t(ONNXC_K_OK);
     });
-  return parallelFor(a, s.outer * blocks, grainOf(s.dim * 64), [=](int64_t begin, int64_t end) {
-    int64_t best[kStrip];
-    for (int64_t r = begin, taken; r < end; r += taken) {
-      int64_t o = r / blocks, c = r % blocks * 64;
-      taken = minOf(minOf(kStrip / 64, blocks - r % blocks), end - r);
-      int64_t count = minOf(taken * 64, s.inner - c);
-      const T *from = x + o * s.dim * s.inner + c;
-      if (count >= 16)
-        bestOfStrip(from, s.dim, s.inner, count, flip, last, best);
-      else
-        bestOfColumns(from, s.dim, s.inner, count, flip, last, best);
-      give(o * s.inner + c, count, best);
-    }
-    return int32_t(ONNXC_K_OK);
-  });
+  return eachBestOfStrips<T>(a, s, flip, last, give);
 }
 
 template <class T>

@@ -4,7 +4,7 @@
 #include "runtime_stub/kernels/FastAttention.h"
 #include "runtime_stub/kernels/GroupQuery.h"
 
-extern "C" int32_t onnxc_k_MsGroupQueryAttention(const onnxc_args *a);
+extern "C" int32_t onnxc_s_MsGroupQueryAttention(const onnxc_args *a), onnxc_k_MsGroupQueryAttention(const onnxc_args *a);
 
 namespace onnxc {
 namespace {
@@ -193,4 +193,5 @@ int32_t groupQuery(const Args *a) {
 }  // namespace
 }  // namespace onnxc
 
+extern "C" int32_t onnxc_s_FastMsGroupQueryAttention(const onnxc_args *a) { return onnxc_s_MsGroupQueryAttention(a); }
 extern "C" int32_t onnxc_k_FastMsGroupQueryAttention(const onnxc_args *a) { return onnxc::groupQuery(a); }

@@ -30,7 +30,7 @@ public:
   // End of the longest match that starts at `from`, or -1. `full`: only a match of all of the text counts.
   int64_t match(Str text, int64_t from, bool full) {
     int64_t best = -1, i = from;
-    RegexTable::Row *row = start;
+    RegexTable::Row *row = firstSet;
     for (; row && row->size; ++i) {
       if (row->accepts && (!full || i == text.size))
         best = i;
@@ -97,7 +97,7 @@ private:
   bool failed, full;
   List now{}, next{};
   RegexTable table;
-  RegexTable::Row *start;
+  RegexTable::Row *firstSet;  // firstRow()
 
   // ---- running
   bool makeRoom(List &list) const { return (list.state = heap<int32_t>(a, count)) && (list.seen = heap<int64_t>(a, count)); }
@@ -195,7 +195,7 @@ private:
     stack = heap<int32_t>(a, 2 * count + 2);
     if (!stack || !makeRoom(now) || !makeRoom(next))
       return ONNXC_K_MEMORY;
-    start = firstRow();
+    firstSet = firstRow();
     return ONNXC_K_OK;
   }
   bool more() const { return at < pattern.size && !failed; }

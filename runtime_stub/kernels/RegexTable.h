@@ -31,7 +31,7 @@ public:
 private:
   static constexpr int32_t mostRows = 64, mostStates = 256;
   Row *rows[mostRows];
-  int32_t count = 0;
+  int32_t count = 0;  // heap() makes it so, too
 };
 
 }  // namespace onnxc

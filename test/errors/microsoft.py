@@ -59,6 +59,16 @@ def wide_split_keys(folder):
     return microsoft(folder, "MultiHeadAttention", [(1, 4, 24), (1, 3, 5, 10), (1, 3, 5, 10)], num_heads=3)
 
 
+@case(1, r"fused .*heads of the key and num_heads: 6 and 3 differ$")
+def other_heads(folder):
+    return microsoft(folder, "MultiHeadAttention", [(1, 4, 24), (1, 6, 5, 4), (1, 6, 5, 4)], num_heads=3)
+
+
+@case(1, r"fused .*parts of a key that holds values too, and two: 3 and 2 differ$")
+def three_parts(folder):
+    return microsoft(folder, "MultiHeadAttention", [(1, 4, 24), (1, 5, 3, 3, 8)], num_heads=3)
+
+
 @case(1, r"fused .*lengths of key and value: 5 and 4 differ$")
 def key_without_value(folder):
     return microsoft(folder, "MultiHeadAttention", [(1, 4, 24), (1, 5, 24), (1, 4, 24)], num_heads=3)
@@ -73,6 +83,12 @@ def value_of_no_heads(folder):
 def query_of_no_heads(folder):
     ints = {5: TensorProto.INT32, 6: TensorProto.INT32}
     return microsoft(folder, "GroupQueryAttention", [(1, 4, 25), (1, 4, 12), (1, 4, 12), None, None, (1,), (1,)], ints, num_heads=4, kv_num_heads=2)
+
+
+@case(1, r"fused .*num_heads is 4611686018427387904, more than a query holds$")
+def heads_without_number(folder):
+    ints = {5: TensorProto.INT32, 6: TensorProto.INT32}
+    return microsoft(folder, "GroupQueryAttention", [(1, 4, 24), None, None, None, None, (1,), (1,)], ints, num_heads=1 << 62, kv_num_heads=1 << 62)
 
 
 @case(1, r"fused .*width of the keys' heads and of input 2: 12 and 18 differ$")

@@ -220,6 +220,12 @@ _line = np.array([[12, 11, 10, 9, 8, 7, np.nan, 5, 4, 6, 2, 1]] * 2, F32).reshap
 case("roi_nan", "y = MaxRoiPool <pooled_shape = [1, 1]> (x, r)", np.full((1, 1, 1, 1), 6, F32), x=_line, r=np.array([[0, 0, 0, 11, 1]], F32))
 case("roi_half", "y = MaxRoiPool <pooled_shape = [2, 2], spatial_scale = 0.5> (x, r)", np.array([[[[16, 15], [12, 11]]]], F32), x=16 - np.arange(16, dtype=F32).reshape(1, 1, 4, 4), r=np.array([[0, -1, -1, 5, 5]], F32))
 
+case("group_query_total", "y, pk, pv = com.microsoft.GroupQueryAttention <num_heads = 2, kv_num_heads = 1> (q, k, v, , , last, total)",
+     [np.array([[[5, 7, 5, 7]]], F32), np.array([[[[1, 2]]]], F32), np.array([[[[5, 7]]]], F32)], "float[] y, float[] pk, float[] pv", q=np.ones((1, 1, 4), F32), k=np.array([[[1, 2]]], F32), v=np.array([[[5, 7]]], F32),
+     last=np.zeros(1, np.int32), total=np.ones(1, np.int32))
+for _names, _shapes in (("widths of query and key: 24 and 21 differ", ((1, 4, 24), (1, 4, 21), (1, 4, 24))), ("lengths of key and value: 5 and 4 differ", ((1, 4, 24), (1, 5, 24), (1, 4, 24)))):
+    case("heads_" + _names.split()[0], "y = com.microsoft.MultiHeadAttention <num_heads = 3> (q, k, v)", re.compile(_names.replace(_names.split(":")[0], "(" + _names.split(":")[0] + "|shapes do not fit together)")), **{n: np.ones(s, F32) for n, s in zip("qkv", _shapes)})
+
 
 def build(name, symbolic):
     body, _, outputs, opset, feed = CASES[name]

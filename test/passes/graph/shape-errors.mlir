@@ -213,7 +213,7 @@ func.func @ranks(%c: tensor<i1>, %x: tensor<2x3xf32>) -> tensor<*xf32> {
 // Neither rank is one that the reader takes.
 func.func @neither(%c: tensor<i1>, %x: tensor<2x3xf32>, %w: tensor<5x7xf32>) -> tensor<*xf32> {
   %axes = "onnx.Constant"() {value = dense<0> : tensor<1xi64>} : () -> tensor<1xi64>
-  // expected-error @+1 {{If: neither branch gives results of a rank that what reads them takes: MatMul: operands}}
+  // expected-error @+1 {{If: neither branch gives results of a rank that what reads them takes: product (MatMul, opset 13): operands}}
   %r = "onnx.If"(%c) ({
     %u = "onnx.Unsqueeze"(%x, %axes) : (tensor<2x3xf32>, tensor<1xi64>) -> tensor<*xf32>
     "onnx.Yield"(%u) : (tensor<*xf32>) -> ()
@@ -221,7 +221,7 @@ func.func @neither(%c: tensor<i1>, %x: tensor<2x3xf32>, %w: tensor<5x7xf32>) -> 
     %i = "onnx.Identity"(%x) : (tensor<2x3xf32>) -> tensor<2x3xf32>
     "onnx.Yield"(%i) : (tensor<2x3xf32>) -> ()
   }) : (tensor<i1>) -> tensor<*xf32>
-  %y = "onnx.MatMul"(%r, %w) : (tensor<*xf32>, tensor<5x7xf32>) -> tensor<*xf32>
+  %y = "onnx.MatMul"(%r, %w) : (tensor<*xf32>, tensor<5x7xf32>) -> tensor<*xf32> loc(fused<{op = "MatMul", opset = 13 : i64}>["product"])
   return %y : tensor<*xf32>
 }
 
