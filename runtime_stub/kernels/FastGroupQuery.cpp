@@ -69,7 +69,7 @@ int32_t moveCache(const Launch &l, int64_t b, int64_t kv, const Rows &at) {
     memcpy(k, in<float>(l.a, PastKey) + plane, size_t(at.before * n) * sizeof(float));
     memcpy(v, in<float>(l.a, PastValue) + plane, size_t(at.before * n) * sizeof(float));
   }
-  for (int64_t t = at.before; t < at.total; ++t) {
+  for (int64_t t = g.held(at); t < at.total; ++t) {
     int64_t position = l.position(b, t - at.before, at.first + t);
     ONNXC_TRY(l.place(g.row(1, b, t - at.before, kv), k + t * n, l.keyNorm, position, l.a->attr[DoRotary].i != 0));
     memcpy(v + t * n, g.row(2, b, t - at.before, kv), size_t(n) * sizeof(float));
@@ -114,7 +114,7 @@ struct Entry {
 void bringRows(const void *from, int64_t kv, int64_t part, int64_t first, int64_t last) {
   const Entry &e = *static_cast<const Entry *>(from);
   const Gqa &g = e.l.g;
-  int64_t n = g.size, head = e.b * g.kvHeads + kv, count = minOf(last, e.at.before) - first;
+  int64_t n = g.size, head = e.b * g.kvHeads + kv, count = minOf(last, g.held(e.at)) - first;
   if (count > 0)
     memcpy((part ? e.l.values : e.l.keys) + (head * e.l.most + first) * n, in<float>(e.l.a, PastKey + part) + (head * g.past + first) * n,
            size_t(count * n) * sizeof(float));
@@ -142,7 +142,7 @@ int32_t attendEntry(const Launch &l, int64_t b, const float *placed, const float
     s.addedStrides[0][0] = t->dims[1] == 1 ? 0 : plane, s.addedStrides[0][1] = t->dims[3], s.addedStrides[0][2] = 1;
   }
   s.scale = l.scale, s.softcap = l.softcap, s.zero = 2, s.sinks = sinks;
-  s.bring = g.sliding || !at.before ? nullptr : bringRows, s.from = &from;
+  s.bring = g.sliding || !g.held(at) ? nullptr : bringRows, s.from = &from;
   s.offset = at.before, s.before = l.window > 0 ? l.window - 1 : -1, s.after = l.causal ? 0 : -1;
   return attention(l.a, s);
 }

@@ -103,7 +103,7 @@ struct Rows {
 struct Gqa {
   const Args *a;
   int64_t batch, queries, heads, kvHeads, size, past, buffer;  // past: length of the cache given, buffer: of the cache made
-  bool packed, sliding;
+  bool packed, sliding, shared;  // shared: keys and values of length 0: the cache given holds those of all tokens, another layer's
   Rotary rotary;
   Cache keys, values;
 
@@ -118,8 +118,9 @@ struct Gqa {
     size = q.dims[2] / (packed ? heads + 2 * kvHeads : heads);
     if (size < 1 || q.dims[2] != size * (packed ? heads + 2 * kvHeads : heads) || onnxc_count(a->in[SeqLens]) != batch)
       return ONNXC_K_SHAPE;
+    shared = !packed && queries > 0 && hasIn(a, PastKey) && onnxc_count(a->in[Key]) == 0;
     for (int64_t i = Key; i <= Value; ++i)
-      if (!packed && (!hasIn(a, i) || onnxc_count(a->in[i]) != batch * queries * kvHeads * size))
+      if (!packed && (!hasIn(a, i) || onnxc_count(a->in[i]) != (shared ? 0 : batch * queries * kvHeads * size)))
         return ONNXC_K_SHAPE;
     if (!rankIs(a, PastKey, 4) || !rankIs(a, CosCache, 2))
       return ONNXC_K_SHAPE;
@@ -140,7 +141,7 @@ struct Gqa {
     if (total < 0)
       return ONNXC_K_SIZE;
     sliding = a->attr[Sliding].i != 0;
-    ONNXC_CHECK(!sliding || (a->attr[Window].i > 0 && past >= a->attr[Window].i), ONNXC_K_SHAPE);
+    ONNXC_CHECK(!sliding || (!shared && a->attr[Window].i > 0 && past >= a->attr[Window].i), ONNXC_K_SHAPE);
     buffer = total > past && !sliding ? total : past;
     if (!a->attr[DoRotary].i)
       return ONNXC_K_OK;
@@ -160,8 +161,10 @@ struct Gqa {
     int64_t tokens = loadI64(a->in[SeqLens], b) + 1, old = tokens - minOf(queries, tokens);
     r.fresh = tokens - old, r.before = sliding ? resident(old) : old, r.total = r.before + r.fresh, r.first = old - r.before;
     r.kept = sliding ? resident(tokens) : r.total;
-    return tokens >= 1 && r.kept <= buffer && r.before <= past ? ONNXC_K_OK : ONNXC_K_INDEX;
+    return tokens >= 1 && r.kept <= buffer && held(r) <= past ? ONNXC_K_OK : ONNXC_K_INDEX;
   }
+  // How many of an entry's rows the cache given holds.
+  int64_t held(const Rows &r) const { return shared ? r.total : r.before; }
   // The most rows of an entry.
   int64_t mostRows() const { return sliding ? past + queries : buffer; }
 

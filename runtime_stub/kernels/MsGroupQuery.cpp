@@ -51,7 +51,7 @@ struct Rooms {
 int32_t fillCache(const Gqa &g, const Rooms &r, int64_t b, int64_t kv, const Rows &at) {
   const Args *a = g.a;
   int64_t plane = b * g.kvHeads + kv, n = g.size, gone = at.total - at.kept;
-  for (int64_t t = at.before; t < at.total; ++t) {
+  for (int64_t t = g.held(at); t < at.total; ++t) {
     double *k = r.k + t * n;
     g.load(1, b, t - at.before, kv, k);
     g.load(2, b, t - at.before, kv, r.v + t * n);
@@ -63,9 +63,9 @@ int32_t fillCache(const Gqa &g, const Rooms &r, int64_t b, int64_t kv, const Row
   for (int64_t part = 0; part < 2; ++part) {
     double *rows = part ? r.v : r.k;
     const Cache &cache = g.cache(part);
-    for (int64_t i = 0; i < at.before * n; ++i)
+    for (int64_t i = 0; i < g.held(at) * n; ++i)
       rows[i] = cache.load(a->in[PastKey + part], plane * g.past + i / n, kv, i % n);
-    for (int64_t i = at.before * n; i < at.total * n && cache.scale; ++i)
+    for (int64_t i = g.held(at) * n; i < at.total * n && cache.scale; ++i)
       rows[i] = cache.units(kv, i % n, rows[i], a->in[PastKey + part].dtype) * cache.scaleOf(kv, i % n);
     for (int64_t i = 0; i < g.buffer * n && hasOut(a, part + 1); ++i)
       cache.store(a->out[part + 1], plane * g.buffer + i / n, kv, i % n, i < at.kept * n ? rows[gone * n + i] : 0);

@@ -89,6 +89,9 @@ for heads in (2, 4, 8):  # 200 rows of a cache come in blocks, the first 51 unse
     case(f"group_query_attention_{heads}", "GroupQueryAttention",
          [f32(2, 1, heads * 16), f32(2, 1, 32), f32(2, 1, 32), f32(2, 2, 200, 16), f32(2, 2, 200, 16), number([200, 200], np.int32), number(201, np.int32)], 3, num_heads=heads,
          kv_num_heads=2, local_window_size=150)
+for b, s, past, outputs in ((2, 1, 40, 3), (1, 3, 40, 3), (1, 3, 9, 1)):  # keys and values of no length: the cache has those of all tokens
+    case(f"group_query_shared_{s}_{past}", "GroupQueryAttention", [f32(b, s, 64), f32(b, 0, 32), f32(b, 0, 32), f32(b, 2, past, 16), f32(b, 2, past, 16), number([past - 1] * b, np.int32), number(past, np.int32), f32(50, 8), f32(50, 8)],
+         outputs, weights=(7, 8), num_heads=4, kv_num_heads=2, do_rotary=1)
 for s, past in ((1, 5), (3, 0)):
     gq = [f32(2, s, 32), f32(2, s, 16), f32(2, s, 16), f32(2, 2, past, 8), f32(2, 2, past, 8), number([past + s - 1] * 2, np.int32), number(past + s, np.int32)]
     case(f"group_query_scores_{s}", "GroupQueryAttention", gq, 4, num_heads=4, kv_num_heads=2, qk_output=1, softcap=2.0, local_window_size=2)
