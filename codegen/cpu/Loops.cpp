@@ -43,6 +43,7 @@ struct LoopKernel {
     c.loop(from, to, c.n(1), [&](Value i) { point(i, 1); });
   }
 
+  // What no mask covers: in halves of a vector where a point is dear, then element by element.
   void narrow(Value from, Value to) {
     for (int64_t width = lanes / 2; width >= kLeastLanes && isDear(c.kernel); width /= 2) {
       auto none = [&] { return Code::Values{from}; };

@@ -133,7 +133,7 @@ RowWalk::Values RowWalk::step(ArrayRef<Join> joins, ValueRange accs, Body body, 
   return next;
 }
 
-// Whole vectors, then what is left over: under a mask, or element by element.
+// Whole vectors, then what is left over: under a mask, or in halves of a vector where a point is dear, then element by element.
 RowWalk::Values RowWalk::innermost(ArrayRef<Join> joins, ValueRange accs, Body body, int64_t ways) {
   size_t n = joins.size();
   Values vectors(accs.take_front(n)), rest(accs.drop_front(n));
@@ -147,12 +147,13 @@ RowWalk::Values RowWalk::innermost(ArrayRef<Join> joins, ValueRange accs, Body b
     vectors = c.loop(begin, from, c.n(width), vectors, whole);
   }
   if (auto left = c.constant(from), all = c.constant(size); !left || !all || *left != *all) {
-    if (width > 1 && masks)
+    if (width > 1 && masks) {
       vectors = step(joins, vectors, body, {from, width, c.lanesBelow(c.sub(size, from), width)});
-    else if (width > 1 && isDear(c.kernel))
-      std::tie(vectors, from) = halves(joins, vectors, body, from, size);
-    if (!masks || width == 1)
+    } else {
+      if (width > 1 && isDear(c.kernel))
+        std::tie(vectors, from) = halves(joins, vectors, body, from, size);
       rest = c.loop(from, size, c.n(1), rest, [&](Value i, ValueRange now) { return step(joins, now, body, {i, 1, {}}); });
+    }
   }
   llvm::append_range(vectors, rest);
   return vectors;

@@ -44,11 +44,11 @@ std::string describeLoc(Location loc) {
     llvm::raw_string_ostream(text) << loc;
     return text;
   }
-  auto op = info ? info.getAs<StringAttr>("op") : StringAttr();
+  StringRef op = nodeOpType(loc);
   auto opset = info ? info.getAs<IntegerAttr>("opset") : IntegerAttr();
-  if (!op)
+  if (op.empty())
     return name.getName().str();
-  std::string text = name.getName().str() + " (" + op.getValue().str();
+  std::string text = name.getName().str() + " (" + op.str();
   if (opset && opset.getInt() > 0)
     text += ", opset " + std::to_string(opset.getInt());
   return text + ")";

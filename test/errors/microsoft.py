@@ -14,6 +14,9 @@ def microsoft(folder, op, inputs, dtypes={}, results=("y",), **attributes):
     return save(folder, model([node], graph_inputs, [helper.make_tensor_value_info("y", F32, None)], domains=["com.microsoft"]))
 
 
+LENGTHS = {5: TensorProto.INT32, 6: TensorProto.INT32}  # the types of GroupQueryAttention's
+
+
 @case(1, r"fused .*needs input 'bias'")
 def body_without_operand(folder):
     return microsoft(folder, "BiasAdd", [(2, 3, 4), None, (2, 3, 4)])
@@ -81,26 +84,22 @@ def value_of_no_heads(folder):
 
 @case(1, r"fused .*the last size of the query, 25, is no multiple of the 4 heads in it$")
 def query_of_no_heads(folder):
-    ints = {5: TensorProto.INT32, 6: TensorProto.INT32}
-    return microsoft(folder, "GroupQueryAttention", [(1, 4, 25), (1, 4, 12), (1, 4, 12), None, None, (1,), (1,)], ints, num_heads=4, kv_num_heads=2)
+    return microsoft(folder, "GroupQueryAttention", [(1, 4, 25), (1, 4, 12), (1, 4, 12), None, None, (1,), (1,)], LENGTHS, num_heads=4, kv_num_heads=2)
 
 
 @case(1, r"fused .*num_heads is 4611686018427387904, more than a query holds$")
 def heads_without_number(folder):
-    ints = {5: TensorProto.INT32, 6: TensorProto.INT32}
-    return microsoft(folder, "GroupQueryAttention", [(1, 4, 24), None, None, None, None, (1,), (1,)], ints, num_heads=1 << 62, kv_num_heads=1 << 62)
+    return microsoft(folder, "GroupQueryAttention", [(1, 4, 24), None, None, None, None, (1,), (1,)], LENGTHS, num_heads=1 << 62, kv_num_heads=1 << 62)
 
 
 @case(1, r"fused .*width of the keys' heads and of input 2: 12 and 18 differ$")
 def groups_of_wide_values(folder):
-    ints = {5: TensorProto.INT32, 6: TensorProto.INT32}
-    return microsoft(folder, "GroupQueryAttention", [(1, 4, 24), (1, 4, 12), (1, 4, 18), None, None, (1,), (1,)], ints, num_heads=4, kv_num_heads=2)
+    return microsoft(folder, "GroupQueryAttention", [(1, 4, 24), (1, 4, 12), (1, 4, 18), None, None, (1,), (1,)], LENGTHS, num_heads=4, kv_num_heads=2)
 
 
 @case(1, r"fused .*kv_num_heads 2 does not divide num_heads, which is 3$")
 def heads_of_no_groups(folder):
-    ints = {5: TensorProto.INT32, 6: TensorProto.INT32}
-    return microsoft(folder, "GroupQueryAttention", [(1, 4, 24), (1, 4, 16), (1, 4, 16), None, None, (1,), (1,)], ints, num_heads=3, kv_num_heads=2)
+    return microsoft(folder, "GroupQueryAttention", [(1, 4, 24), (1, 4, 16), (1, 4, 16), None, None, (1,), (1,)], LENGTHS, num_heads=3, kv_num_heads=2)
 
 
 @case(1, r"fused .*has attribute 'past_present_share_buffer' and no input 'past_sequence_length'")
