@@ -16,6 +16,12 @@ ONNXC_INLINE uint64_t entryOf(int32_t key, int64_t index) {
 }
 ONNXC_INLINE int32_t indexOf(uint64_t entry) { return int32_t(0xffffffffu - uint32_t(entry)); }
 
+// A bit for each lane of a comparison that holds.
+ONNXC_INLINE uint32_t lanesOf(i32x16 holds) {
+  typedef bool Bits __attribute__((ext_vector_type(16)));
+  return __builtin_bit_cast(uint16_t, __builtin_convertvector(holds, Bits));
+}
+
 // Lets `value` sink from the top of a heap with the least entry on top.
 ONNXC_INLINE void sink(uint64_t *heap, int64_t at, int64_t size, uint64_t value) {
   for (int64_t child; (child = 2 * at + 1) < size; at = child) {
@@ -27,7 +33,7 @@ ONNXC_INLINE void sink(uint64_t *heap, int64_t at, int64_t size, uint64_t value)
   heap[at] = value;
 }
 
-// Three ways to find the k greatest of n keys, padded to a multiple of 64 by the least ones, and to write their places to `order`, best
+// Ways to find the k greatest of n keys, padded to a multiple of 64 by the least ones, and to write their places to `order`, best
 // first, equal ones in order. This one keeps them in a heap.
 void selectByHeap(const int32_t *key, int64_t n, int64_t k, uint64_t *heap, int32_t *order) {
   for (int64_t i = 0; i < k; ++i)
@@ -124,13 +130,18 @@ bool selectBySort(const int32_t *key, int64_t n, int64_t k, int64_t most, Keyed 
   return true;
 }
 
-enum Way { Heap, Count, Sort };
+enum Way { Heap, Count, Sort, Sieve };
 struct Plan {
   Way way;
   int64_t ns;
 };
-// The way that takes the least, in ns on a Zen 4: a heap has ceil(log2 k) levels and takes in about k numbers for each doubling of k to n.
-inline Plan planFor(int64_t n, int64_t k) {
+// Sets of keys whose greatest tell how great the k best are at least, and the most keys that a sieve keeps.
+ONNXC_INLINE int64_t setsFor(int64_t k) { return roundUp(2 * k); }
+ONNXC_INLINE int64_t keptFor(int64_t k) { return 2 * setsFor(k); }
+
+// The way without a sieve that takes the least, in ns on a Zen 4: a heap has ceil(log2 k) levels and takes in about k numbers for each
+// doubling of k to n.
+inline Plan plainPlan(int64_t n, int64_t k) {
   int64_t levels = 0, doublings = 0;
   while (int64_t(1) << levels < k)
     ++levels;
@@ -140,6 +151,80 @@ inline Plan planFor(int64_t n, int64_t k) {
           sort = 1500 + (k < n ? n * 3 / 2 : 0) + 8 * minOf(2 * k, n);
   return heap <= count && heap <= sort ? Plan{Heap, heap} : count < sort ? Plan{Count, count} : Plan{Sort, sort};
 }
+// Of all ways; a sieve that keeps too many falls back to a heap.
+inline Plan planFor(int64_t n, int64_t k) {
+  Plan plain = plainPlan(n, k);
+  if (n < 2 * keptFor(k))
+    return plain;
+  int64_t sieve = n / 10 + 3 * k + 100 + plainPlan(setsFor(k), k).ns + plainPlan(k + k / 2, k).ns;
+  return sieve < plain.ns ? Plan{Sieve, sieve} : plain;
+}
+
+// Room for what selectPlain() keeps aside, in bytes.
+inline int64_t plainRoom(int64_t n, int64_t k) { return 2 * minOf(n, 2 * k + 512) * int64_t(sizeof(Keyed)); }
+inline void selectPlain(Way way, const int32_t *key, int64_t n, int64_t k, void *room, int32_t *order) {
+  int64_t most = minOf(n, 2 * k + 512);
+  Keyed *items = static_cast<Keyed *>(room);
+  if (way == Count)
+    selectByCount(key, n, order);
+  else if (way != Sort || !selectBySort(key, n, k, most, items, items + most, order))
+    selectByHeap(key, n, k, static_cast<uint64_t *>(room), order);
+}
+
+struct SieveRoom {
+  int32_t *greatest, *kept, *at, *order;
+  void *rest;
+
+  SieveRoom(int64_t k, void *room)
+      : greatest(static_cast<int32_t *>(room)), kept(greatest + setsFor(k)), at(kept + keptFor(k)), order(at + keptFor(k)),
+        rest(order + keptFor(k)) {}
+  static int64_t bytes(int64_t k) { return (setsFor(k) + 3 * keptFor(k)) * 4 + plainRoom(keptFor(k), k); }
+};
+// The keys are dealt into sets. The k greatest of the sets' greatest are at least as great as the least of them, so the k best of all are
+// among those that are. False where more keys are left than there is room for.
+inline bool selectBySieve(const int32_t *key, int64_t n, int64_t k, const SieveRoom &room, int32_t *order) {
+  int64_t sets = setsFor(k), most = keptFor(k), have = 0;
+  for (int64_t s = 0; s < sets; s += 64) {
+    i32x16 greatest[4];
+    memcpy(greatest, key + s, sizeof(greatest));
+    for (int64_t i = s + sets; i < roundUp(n); i += sets)
+      unroll<0, 4>([&](auto l) {
+        i32x16 v = *(const i32x16 *)(key + i + 16 * l.value);
+        greatest[l.value] = v > greatest[l.value] ? v : greatest[l.value];
+      });
+    memcpy(room.greatest + s, greatest, sizeof(greatest));
+  }
+  selectPlain(plainPlan(sets, k).way, room.greatest, sets, k, room.rest, room.order);
+  const i32x16 least = i32x16(room.greatest[room.order[k - 1]]);
+  for (int64_t i = 0; i < n; i += 16) {
+    uint32_t lanes = lanesOf(*(const i32x16 *)(key + i) >= least);
+    for (; lanes && have < most; lanes &= lanes - 1) {
+      int64_t at = i + __builtin_ctz(lanes);
+      if (at < n)
+        room.kept[have] = key[at], room.at[have++] = int32_t(at);
+    }
+    if (lanes)
+      return false;
+  }
+  for (int64_t i = have; i < roundUp(have); ++i)
+    room.kept[i] = INT32_MIN;
+  selectPlain(plainPlan(have, k).way, room.kept, have, k, room.rest, room.order);
+  for (int64_t j = 0; j < k; ++j)
+    order[j] = room.at[room.order[j]];
+  return true;
+}
+
+// Finds the k best in rows of n keys.
+struct Selection {
+  int64_t n, k;
+  Plan plan = planFor(n, k);
+
+  int64_t room() const { return (maxOf(plainRoom(n, k), plan.way == Sieve ? SieveRoom::bytes(k) : 0) + 63) / 64 * 64; }
+  void select(const int32_t *key, void *room, int32_t *order) const {
+    if (plan.way != Sieve || !selectBySieve(key, n, k, {k, room}, order))
+      selectPlain(plan.way, key, n, k, room, order);
+  }
+};
 
 // Keys of a strided row; what is past its end is never better than anything.
 template <class T>
@@ -257,6 +342,41 @@ ONNXC_INLINE void topOfColumns(const T *x, int64_t dim, int64_t stride, Key<T> f
   }
 }
 
+// The k best of each row, best first, by keys of 32 bits; of wider types by the high ones first.
+template <class T>
+int32_t topOfRows(const onnxc_args *a, const T *x, const Axis3 &s, Key<T> flip, const Selection &selection, T *values, int64_t *indices) {
+  constexpr bool halved = sizeof(Key<T>) == 8;
+  const int64_t n = selection.n, k = selection.k, padded = roundUp(n);
+  int64_t items = halved ? 2 * n * int64_t(sizeof(Keyed)) : 0, room = maxOf(items, selection.room());
+  auto rows = [=](void *scratch, int64_t begin, int64_t end) {
+    int32_t *key = reinterpret_cast<int32_t *>(static_cast<char *>(scratch) + room), *order = key + padded;
+    for (int64_t r = begin; r < end; ++r) {
+      int64_t o = r / s.inner, i = r % s.inner;
+      const T *row = x + o * n * s.inner + i;
+      if constexpr (halved) {
+        int64_t *whole = reinterpret_cast<int64_t *>(order + padded);
+        Keyed *list = static_cast<Keyed *>(scratch);
+        bool loses = loadHighKeys(row, s.inner, n, flip, whole, key);
+        selection.select(key, scratch, order);
+        if (loses)
+          orderByAllBits(key, whole, n, k, list, list + n, order);
+      } else {
+        loadKeys(row, s.inner, n, flip, key);
+        selection.select(key, scratch, order);
+      }
+      for (int64_t j = 0; j < k; ++j) {
+        int64_t at = (o * k + j) * s.inner + i, from = order[j];
+        if (values)
+          values[at] = row[from * s.inner];
+        if (indices)
+          indices[at] = from;
+      }
+    }
+    return int32_t(ONNXC_K_OK);
+  };
+  return parallelScratchFor(a, s.outer * s.inner, grainOf(n * 2), room + (halved ? 4 : 2) * padded * 4 + 64, rows);
+}
+
 template <class T>
 int32_t topK(const onnxc_args *a) {  // attributes: axis, largest
   const onnxc_tensor &in = a->in[0];
@@ -264,16 +384,16 @@ int32_t topK(const onnxc_args *a) {  // attributes: axis, largest
   const Key<T> flip = a->attr[1].i ? 0 : -1;
   ONNXC_CHECK(fixAxis(axis, in.rank), ONNXC_K_SHAPE);
   Axis3 s = splitAt(in, axis);
-  int64_t k = a->out[hasOut(a, 1) ? 1 : 0].dims[axis], padded = roundUp(s.dim);
+  int64_t k = a->out[hasOut(a, 1) ? 1 : 0].dims[axis];
   ONNXC_CHECK(k <= s.dim && s.dim < int64_t(1) << 31, ONNXC_K_SIZE);
   if (!k)
     return ONNXC_K_OK;
   T *values = hasOut(a, 0) ? mutableData<T>(a->out[0]) : nullptr;
   int64_t *indices = hasOut(a, 1) ? mutableData<int64_t>(a->out[1]) : nullptr;
   const T *x = data<T>(in);
-  const Plan plan = planFor(s.dim, k);
+  const Selection selection{s.dim, k};
   int64_t blocks = (s.outer * s.inner + 63) / 64;
-  if (s.dim <= kColumn && blocks * 4 * int64_t(sizeof(Key<T>)) * s.dim * k < s.outer * s.inner * plan.ns)
+  if (s.dim <= kColumn && blocks * 4 * int64_t(sizeof(Key<T>)) * s.dim * k < s.outer * s.inner * selection.plan.ns)
     return parallelFor(a, blocks, grainOf(s.dim * k * 64), [=](int64_t begin, int64_t end) {
       for (int64_t b = begin; b < end; ++b)
         topOfResults(x, s, Results(s, b * 64, k), flip, k, values, indices);
@@ -299,38 +419,7 @@ int32_t topK(const onnxc_args *a) {  // attributes: axis, largest
       return int32_t(ONNXC_K_OK);
     });
   }
-  constexpr bool halved = sizeof(Key<T>) == 8;
-  int64_t most = minOf(s.dim, 2 * k + 512), items = halved ? s.dim : plan.way == Sort ? most : 0;
-  int64_t room = maxOf(2 * items * int64_t(sizeof(Keyed)), (k * 8 + 63) / 64 * 64);
-  return parallelScratchFor(a, s.outer * s.inner, grainOf(s.dim * 2), room + (halved ? 4 : 2) * padded * 4 + 64,
-                            [=](void *scratch, int64_t begin, int64_t end) {
-                              Keyed *list = static_cast<Keyed *>(scratch);
-                              int32_t *key = reinterpret_cast<int32_t *>(static_cast<char *>(scratch) + room), *order = key + padded;
-                              int64_t *whole = reinterpret_cast<int64_t *>(order + padded);
-                              for (int64_t r = begin; r < end; ++r) {
-                                int64_t o = r / s.inner, i = r % s.inner;
-                                const T *row = x + o * s.dim * s.inner + i;
-                                bool loses = false;
-                                if constexpr (halved)
-                                  loses = loadHighKeys(row, s.inner, s.dim, flip, whole, key);
-                                else
-                                  loadKeys(row, s.inner, s.dim, flip, key);
-                                if (plan.way == Count)
-                                  selectByCount(key, s.dim, order);
-                                else if (plan.way == Heap || !selectBySort(key, s.dim, k, most, list, list + most, order))
-                                  selectByHeap(key, s.dim, k, static_cast<uint64_t *>(scratch), order);
-                                if (loses)
-                                  orderByAllBits(key, whole, s.dim, k, list, list + s.dim, order);
-                                for (int64_t j = 0; j < k; ++j) {
-                                  int64_t at = (o * k + j) * s.inner + i, from = order[j];
-                                  if (values)
-                                    values[at] = row[from * s.inner];
-                                  if (indices)
-                                    indices[at] = from;
-                                }
-                              }
-                              return int32_t(ONNXC_K_OK);
-                            });
+  return topOfRows(a, x, s, flip, selection, values, indices);
 }
 
 }  // namespace
