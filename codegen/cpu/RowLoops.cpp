@@ -302,6 +302,7 @@ struct RowKernel : RowWalk {
     widths.erase(std::unique(widths.begin(), widths.end()), widths.end());
     for (int64_t by : widths) {
       Value end = by > 1 ? c.sub(to, c.rem(c.sub(to, from), by)) : to;
+      few = by < most;
       each(from, end, by);
       from = end;
     }

@@ -88,7 +88,7 @@ RowWalk::Values RowWalk::walk(ArrayRef<Join> joins, Body body, bool cheap) {
   // Vectors joined side by side where a step is little work: one chain of additions or comparisons waits for each. Sums of doubles hold
   // several registers as they are.
   bool doubles = number.isF64() || (wide && llvm::is_contained(joins, Join::Sum));
-  int64_t ways = !cheap || across ? 1 : c.vectorRegisters >= 32 ? 4 : doubles ? 1 : 2;
+  int64_t ways = !cheap || (across && !few) ? 1 : c.vectorRegisters >= 32 ? 4 : doubles ? 1 : 2;
   int64_t vectorLanes = across ? 1 : width, tailLanes = across ? width : 1;
   Values accs;
   for (int64_t n : {vectorLanes, tailLanes})
@@ -108,7 +108,9 @@ RowWalk::Values RowWalk::walk(ArrayRef<Join> joins, Body body, bool cheap) {
 }
 
 RowWalk::Values RowWalk::nest(size_t d, ArrayRef<Join> joins, ValueRange accs, Body body, int64_t ways) {
-  bool inner = !across && d + 1 == endRow;
+  bool last = d + 1 == endRow, inner = !across && last;
+  if (across && last && ways > 1 && !joins.empty())
+    return rowsSideBySide(joins, accs, body, ways);
   if (d < endRow && !inner)
     return c.loop(c.n(0), sizeOf(d), c.n(1), accs, [&](Value i, ValueRange now) {
       indices[d] = i;
@@ -120,6 +122,19 @@ RowWalk::Values RowWalk::nest(size_t d, ArrayRef<Join> joins, ValueRange accs, B
   size_t n = joins.size();
   Values result(accs.begin(), accs.end());
   llvm::copy(step(joins, accs.drop_front(n), body, {indices.back(), width, {}}), result.begin() + n);
+  return result;
+}
+
+RowWalk::Values RowWalk::rowsSideBySide(ArrayRef<Join> joins, ValueRange accs, Body body, int64_t ways) {
+  auto row = [&](Value i, ValueRange now) {
+    indices[endRow - 1] = i;
+    space.beginRow(ValueRange(indices).drop_back());
+    return step(joins, now, body, {indices.back(), width, {}});
+  };
+  Value size = sizeOf(endRow - 1), end = c.sub(size, c.rem(size, ways));
+  Values result(accs.take_front(joins.size()));
+  Values rows = sideBySide(joins, accs.drop_front(joins.size()), end, 1, ways, row);
+  llvm::append_range(result, c.loop(end, size, c.n(1), rows, row));
   return result;
 }
 
@@ -143,7 +158,7 @@ RowWalk::Values RowWalk::innermost(ArrayRef<Join> joins, ValueRange accs, Body b
     from = c.sub(size, c.rem(size, width));
     auto whole = [&](Value i, ValueRange now) { return step(joins, now, body, {i, width, {}}); };
     if (n > 0 && ways > 1)
-      vectors = sideBySide(joins, vectors, begin = c.sub(size, c.rem(size, width * ways)), ways, whole);
+      vectors = sideBySide(joins, vectors, begin = c.sub(size, c.rem(size, width * ways)), width, ways, whole);
     vectors = c.loop(begin, from, c.n(width), vectors, whole);
   }
   if (auto left = c.constant(from), all = c.constant(size); !left || !all || *left != *all) {
@@ -186,15 +201,15 @@ Value RowWalk::padded(Join join, Value v, int64_t lanes) {
   return v;
 }
 
-RowWalk::Values RowWalk::sideBySide(ArrayRef<Join> joins, ValueRange accs, Value end, int64_t ways, Step step) {
+RowWalk::Values RowWalk::sideBySide(ArrayRef<Join> joins, ValueRange accs, Value end, int64_t each, int64_t ways, Step step) {
   size_t n = joins.size();
   Values all(accs.begin(), accs.end());
   for (size_t k = n; k < n * ways; ++k)
     all.push_back(start(joins[k % n], accs[k % n].getType()));
-  all = c.loop(c.n(0), end, c.n(width * ways), all, [&](Value i, ValueRange now) {
+  all = c.loop(c.n(0), end, c.n(each * ways), all, [&](Value i, ValueRange now) {
     Values next;
     for (int64_t w = 0; w < ways; ++w)
-      llvm::append_range(next, step(c.add(i, w * width), now.slice(w * n, n)));
+      llvm::append_range(next, step(c.add(i, w * each), now.slice(w * n, n)));
     return next;
   });
   for (int64_t half = ways / 2; half >= 1; half /= 2)

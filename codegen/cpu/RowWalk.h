@@ -23,6 +23,7 @@ struct RowWalk {
   // Of the rows that are written now.
   llvm::SmallVector<mlir::Value> indices;  // of all merged dims
   int64_t width = 1;                       // lanes of a vector
+  bool few = false;                        // across: fewer columns at a time than hide the latency of their sums
 
   RowWalk(KernelCode &c, mlir::Type number, llvm::ArrayRef<int64_t> localDims)
       : c(c), number(number), space(c, localDims), lanes(std::clamp<int64_t>(c.vectorBits / 16, 8, 16)) {}
@@ -62,8 +63,10 @@ private:
   std::pair<Values, mlir::Value> halves(llvm::ArrayRef<Join> joins, mlir::ValueRange accs, Body body, mlir::Value from, mlir::Value size);
   // A shorter vector, with what changes no result in the lanes behind it.
   mlir::Value padded(Join join, mlir::Value v, int64_t lanes);
-  // Points [0, end) of the row, `ways` vectors of each step in accumulators of their own.
-  Values sideBySide(llvm::ArrayRef<Join> joins, mlir::ValueRange accs, mlir::Value end, int64_t ways, Step step);
+  // Points [0, end) of the row, `ways` of those that a step of `each` takes in accumulators of their own.
+  Values sideBySide(llvm::ArrayRef<Join> joins, mlir::ValueRange accs, mlir::Value end, int64_t each, int64_t ways, Step step);
+  // The same across, along the row's last dim.
+  Values rowsSideBySide(llvm::ArrayRef<Join> joins, mlir::ValueRange accs, Body body, int64_t ways);
 };
 
 }  // namespace onnxc
