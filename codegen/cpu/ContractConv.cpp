@@ -563,7 +563,7 @@ void Conv::emitPhases(KernelCode &c, onnx::PackedConvTransposeOp op) {
 
 LogicalResult emitPackedConv(KernelCode &code, Operation *op) {
   for (Operation *next = op->getNextNode(); next; next = next->getNextNode())
-    if (isa<onnx::PackedGroupedConvOp>(next))
+    if (onnx::isWindow(next))
       return emitExpandedWindow(code, op, next);
   Conv conv(code, cast<onnx::PackedConvOp>(op));
   if (onnx::isProduct(conv.op))

@@ -1,6 +1,6 @@
-// ContractExpand.cpp: a 1x1 convolution and the one in groups within blocks, most often depthwise, that alone reads its result
-// (passes/fusion puts them into one kernel): a group of panels is computed for all pixels into scratch memory, from where the windows read
-// it while the second or, of a large plane, the third cache holds it.
+// ContractExpand.cpp: a 1x1 convolution and the window that alone reads its result, a convolution in groups within blocks, most often
+// depthwise, or a pool of whole images (passes/fusion puts them into one kernel): a group of panels is computed for all pixels into scratch
+// memory, from where the windows read it while the second or, of a large plane, the third cache holds it.
 //
 // unit  an image, a group of panels, a row of the second's result; a task computes what all of its rows of a group read, which neighbours
 //       at its ends compute as well

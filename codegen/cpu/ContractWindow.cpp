@@ -88,32 +88,42 @@ Code::Values WindowEmitter::columns(const StripTile &strip, ValueRange start, Va
   return acc;
 }
 
+// Accumulators that the taps of a pixel of its own take turns at, whose sums or maxima would wait for one another.
+int64_t WindowEmitter::chainsOf(const StripTile &strip) const {
+  constexpr int64_t most = 4;
+  return convolves || strip.checked || strip.width > 1 ? 1 : std::min({most, w.kw, registers() / 2});
+}
+
+// The accumulators of a pixel's chains lie strip.width apart.
 Code::Values WindowEmitter::taps(const StripTile &strip, ValueRange start, Value line, Value weights, Value column) {
   constexpr int64_t mostUnrolled = 7;
   Value left = c.sub(c.mul(column, w.strides[1]), w.left);
   if ((channels > 1 || strip.checked) && registers() >= kManyRegisters && w.kw <= mostUnrolled)
     return columns(strip, start, line, weights, left);
-  auto tap = [&](ValueRange from, Value kw, int64_t channel, llvm::function_ref<bool(int64_t)> meets) {
+  int64_t chains = chainsOf(strip);
+  auto tap = [&](ValueRange from, Value kw, int64_t channel, int64_t chain, llvm::function_ref<bool(int64_t)> meets) {
     Code::Values acc(from);
     Value offset = c.add(left, c.mul(kw, w.dilations[1])), weight;
     if (convolves)
       weight = c.load(type, c.at(weights, c.mul(c.add(c.mul(kw, channels), channel), kPanelBytes)));
     for (int64_t r = 0; r < strip.width; ++r)
-      if (meets(r))
-        acc[r] = combine(acc[r], load(pixel(strip, line, c.add(offset, r * w.strides[1])), channel), weight);
+      if (Value &to = acc[chain * strip.width + r]; meets(r))
+        to = combine(to, load(pixel(strip, line, c.add(offset, r * w.strides[1])), channel), weight);
     return acc;
   };
   Code::Values acc(start);
-  if (strip.uniform() && w.kw > mostUnrolled)
-    return c.loop(c.n(0), c.n(w.kw), c.n(1), acc, [&](Value kw, ValueRange v) {
+  int64_t looped = strip.uniform() && w.kw > mostUnrolled ? w.kw / chains * chains : 0;
+  if (looped)
+    acc = c.loop(c.n(0), c.n(looped), c.n(chains), acc, [&](Value kw, ValueRange v) {
       Code::Values now(v);
-      for (int64_t channel = 0; channel < channels; ++channel)
-        now = tap(now, kw, channel, [](int64_t) { return true; });
+      for (int64_t i = 0; i < chains; ++i)
+        for (int64_t channel = 0; channel < channels; ++channel)
+          now = tap(now, c.add(kw, i), channel, i, [](int64_t) { return true; });
       return now;
     });
   for (int64_t channel = 0; channel < channels; ++channel)  // its taps side by side: they share inputs
-    for (int64_t kw = 0; kw < w.kw; ++kw)
-      acc = tap(acc, c.n(kw), channel, [&](int64_t r) { return strip.meets(r, kw); });
+    for (int64_t kw = looped; kw < w.kw; ++kw)
+      acc = tap(acc, c.n(kw), channel, kw % chains, [&](int64_t r) { return strip.meets(r, kw); });
   return acc;
 }
 
@@ -136,7 +146,9 @@ void WindowEmitter::tile(const StripTile &strip, Value n, Value block, Value oh,
   if (convolves && op->getNumOperands() > 2)
     start = c.load(type, c.at(c.address(op->getOperand(2)), c.mul(block, kPanelBytes)));
   std::pair<Value, Value> range = tapRange(c, top, w.kh, w.dilations[0], x[2]);
-  Code::Values acc(strip.width, start);
+  int64_t chains = chainsOf(strip);
+  Code::Values acc(strip.width * chains, c.real(average ? 0.0 : -INFINITY, type));
+  std::fill_n(acc.begin(), strip.width, start);
   Value depth = c.n(1);  // frames that an average counts
   // `filter`: rows of filters before those of this block and frame.
   auto rows = [&](ValueRange from, Value image, Value filter) {
@@ -159,6 +171,8 @@ void WindowEmitter::tile(const StripTile &strip, Value n, Value block, Value oh,
       return rows(v, image, c.mul(c.add(c.mul(block, frames->taps), tap), w.kh));
     });
   }
+  for (int64_t i = strip.width; i < strip.width * chains; ++i)
+    acc[i % strip.width] = combine(acc[i % strip.width], acc[i], Value());
   Value row = c.add(c.mul(c.add(c.mul(c.add(c.mul(n, y[1]), block), y[2]), oh), y[3]), column);
   for (int64_t r = 0; r < strip.width; ++r)
     c.when(strip.checked ? c.less(c.add(column, r), y[3]) : c.flag(true), [&] {

@@ -21,6 +21,7 @@ public:
 
 private:
   int64_t registers() const { return c.vectorRegisters * c.vectorBits / (8 * kPanelBytes); }  // of 16 lanes
+  int64_t chainsOf(const StripTile &strip) const;
   Value load(Value at, int64_t channel);
   Value combine(Value acc, Value v, Value weight);
   Value pixel(const StripTile &strip, Value line, Value at);

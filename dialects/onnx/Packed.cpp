@@ -21,6 +21,8 @@ bool onnxc::onnx::isProduct(PackedConvOp op) {
   return !op.getPlain() && !op.getFrames() && isPoint && llvm::all_of(op.getPads(), [](int64_t v) { return v == 0; });
 }
 
+bool onnxc::onnx::isWindow(Operation *op) { return isa<PackedGroupedConvOp, PackedPoolOp>(op); }
+
 std::optional<onnxc::onnx::FrameAxis> onnxc::onnx::frameAxis(Operation *op) {
   auto frames = op->getAttrOfType<DenseI64ArrayAttr>("frames");
   if (!frames)

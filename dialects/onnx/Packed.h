@@ -8,6 +8,8 @@
 namespace onnxc::onnx {
 // A convolution that is a product of rows: blocks in, 1x1 filters, no stride, no pads, images that are no frames.
 bool isProduct(PackedConvOp op);
+// A convolution in groups within blocks, or a pool.
+bool isWindow(mlir::Operation *op);
 
 // How a convolution or a pool reads frames: the attribute `frames`.
 struct FrameAxis {

@@ -19,15 +19,20 @@ static bool readable(SymbolicShapes &shapes, Value v, ArrayRef<AffineExpr> resul
   });
 }
 
-// Whether the kernel of `root` goes on with the grouped convolution `next` of its result `v`: codegen/cpu/ContractExpand.cpp. It pays
-// where that result, of one image, is larger than a second-level cache and a panel of it is not much: small results cost up to 2 %.
-// Of fewer than four panels tasks would share the rows, whose neighbours they compute twice.
+static bool isPixel(ArrayRef<AffineExpr> sizes) {
+  return llvm::all_of(sizes, [](AffineExpr e) { return e == getAffineConstantExpr(1, e.getContext()); });
+}
+
+// Whether the kernel of `root` goes on with `next`, a grouped convolution of its result `v` or a pool of whole images:
+// codegen/cpu/ContractExpand.cpp. It pays where that result, of one image, is larger than a second-level cache and a panel of it is not
+// much: small results cost up to 2 %. Of fewer than four panels tasks would share the rows, whose neighbours they compute twice.
 static bool expands(SymbolicShapes &shapes, Operation *root, Value v, Operation *next) {
   constexpr int64_t least = 1 << 20, mostPanel = 2 << 20;
   auto conv = dyn_cast<onnx::PackedConvOp>(root);
   auto window = dyn_cast<onnx::PackedGroupedConvOp>(next);
-  if (!conv || !window || !onnx::isProduct(conv) || conv.getGroup() != 1 || window.getMultiplier() != 1 || window.getFrames() ||
-      window.getX() != v)
+  if (!conv || !onnx::isProduct(conv) || conv.getGroup() != 1 || !onnx::isWindow(next) || onnx::frameAxis(next) || next->getOperand(0) != v)
+    return false;
+  if (window ? window.getMultiplier() != 1 : !isPixel(shapes.dims(next->getResult(0)).slice(2, 2)))
     return false;
   SmallVector<double> sizes;
   for (AffineExpr e : shapes.dims(v).slice(1, 3)) {
@@ -58,7 +63,7 @@ SmallVector<Operation *> Groups::contraction(Operation *root) const {
     Operation *next = *v.getUsers().begin();
     if (groupOf.count(next) || next->getBlock() != root->getBlock())
       break;
-    if (llvm::none_of(group, llvm::IsaPred<onnx::PackedGroupedConvOp>) && expands(*shapes, root, v, next)) {
+    if (llvm::none_of(group, onnx::isWindow) && expands(*shapes, root, v, next)) {
       group.push_back(next);
       dims = llvm::to_vector(shapes->dims(next->getResult(0)));
       continue;

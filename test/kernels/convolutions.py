@@ -155,6 +155,11 @@ expanded("conv_expanded_groups", (2, 24, 36, 36), 256, (3, 3), "Relu", pads=[1, 
 expanded("conv_expanded_added", (1, 20, 50, 45), 120, (3, 3), "Sigmoid", ["Relu"], added=True, pads=[1, 1, 1, 1])
 expanded("conv_expanded_batches", (3, 16, 56, 57), 96, (3, 3), "Relu", batches=True, pads=[1, 1, 1, 1], strides=[2, 2])
 expanded("conv_expanded_read_twice", (1, 32, 80, 80), 64, (3, 3), "Relu", ["Add"], pads=[1, 1, 1, 1])
+for _name, _x, _op in (("max", (2, 24, 60, 39), ["GlobalMaxPool"]), ("max_of_points", (3, 24, 2050), ["GlobalMaxPool", "Sigmoid"]), ("average", (1, 24, 50, 52), ["AveragePool"])):
+    _ops = ["Conv", "Relu", *_op]
+    case(f"conv_expanded_{_name}_pool", [helper.make_node(_o, [f"v{_i}", *(["w", "b"] if not _i else [])], ["y" if _o == _ops[-1] else f"v{_i + 1}"], **({"kernel_shape": list(_x[2:])} if _o == "AveragePool" else {}))
+                                         for _i, _o in enumerate(_ops)], {"v0": _x}, {"w": np.random.default_rng(0).standard_normal((144, 24, *[1] * (len(_x) - 2))).astype(np.float32),
+                                                                                      "b": np.linspace(-2, 2, 144, dtype=np.float32)}, "batch" if _x[0] == 3 else False)
 conv("conv_1d", (2, 16, 50), 32, (9,), pads=[4, 4], strides=[3])
 conv("conv_1d_chunks", (1, 32, 1500), 64, (9,), pads=[4, 4], strides=[2], epilogue=["Relu"])
 conv("conv_1d_depth_blocks", (1, 512, 37), 32, (3,), strides=[2])
@@ -169,6 +174,11 @@ case("max_pool_long_window", [helper.make_node("Conv", ["x", "w"], ["t"]), helpe
      {"x": (1, 16, 7, 150)}, {"w": np.eye(16, dtype=np.float32)[:, :, None, None]})
 case("average_pool_long_window", [helper.make_node("Conv", ["x", "w"], ["t"]), helper.make_node("AveragePool", ["t"], ["y"], kernel_shape=[2, 81], pads=[1, 40, 0, 40])],
      {"x": (1, 16, 7, 150)}, {"w": np.eye(16, dtype=np.float32)[:, :, None, None]})
+# One pixel is left of each image: taps take turns.
+for _height, _width in ((1, 2), (2, 3), (5, 5), (7, 7), (1, 9), (3, 30), (1, 1023)):
+    for _name, _attributes in (("MaxPool", {}), ("AveragePool", {}), ("MaxPool", {"pads": [0, 1, 0, 1], "strides": [3, _width + 2]})):
+        case(f"{_name}_to_a_pixel_of_{_height}x{_width}{'_padded' * len(_attributes)}", [helper.make_node("Conv", ["x", "w"], ["t"]), helper.make_node(
+            _name, ["t"], ["y"], kernel_shape=[_height, _width], **_attributes)], {"x": (2, 20, _height, _width)}, {"w": np.eye(20, dtype=np.float32)[:, :, None, None]})
 conv("conv_3d", (1, 6, 5, 9, 11), 14, (3, 3, 3), strides=[1, 2, 1], pads=[1, 1, 1, 1, 1, 1])
 conv("conv_over_time", (2, 20, 6, 5, 7), 24, (3, 1, 1), strides=[2, 1, 1], pads=[1, 0, 0, 2, 0, 0], epilogue=["Relu"])
 conv("conv_over_time_groups", (1, 32, 7, 4, 6), 32, (3, 1, 1), pads=[2, 0, 0, 2, 0, 0], dilations=[2, 1, 1], group=2)

@@ -89,6 +89,28 @@ func.func @main(%x: tensor<?x1x128x128x16xf32>) -> tensor<?x4x128x128x16xf32> {
 
 // -----
 
+// So is a pool of whole images, but not one that leaves more than a pixel of them, and not of what no second-level cache is too small for.
+// CHECK: func.func @plan_run
+// CHECK-COUNT-5: plan.launch
+// CHECK-NOT: plan.launch
+// CHECK: kernel.func
+// CHECK: onnx.packed.Conv
+// CHECK: onnx.Relu
+// CHECK: onnx.packed.Pool
+func.func @main(%x: tensor<?x1x1x4096x16xf32>, %v: tensor<?x1x1x512x16xf32>) -> (tensor<?x4x1x1x16xf32>, tensor<?x4x1x2048x16xf32>, tensor<?x4x1x1x16xf32>) {
+  %w = "onnx.Constant"() {value = dense<1.0> : tensor<4x1x1x1x16x16xf32>} : () -> tensor<4x1x1x1x16x16xf32>
+  %y = "onnx.packed.Conv"(%x, %w) <{channels = 16 : i64, strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, operandSegmentSizes = array<i32: 1, 1, 0>}> : (tensor<?x1x1x4096x16xf32>, tensor<4x1x1x1x16x16xf32>) -> tensor<?x4x1x4096x16xf32>
+  %r = "onnx.Relu"(%y) : (tensor<?x4x1x4096x16xf32>) -> tensor<?x4x1x4096x16xf32>
+  %z = "onnx.packed.Pool"(%r) <{kernel_shape = array<i64: 1, 4096>, strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>}> : (tensor<?x4x1x4096x16xf32>) -> tensor<?x4x1x1x16xf32>
+  %a = "onnx.packed.Conv"(%x, %w) <{channels = 16 : i64, strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, operandSegmentSizes = array<i32: 1, 1, 0>}> : (tensor<?x1x1x4096x16xf32>, tensor<4x1x1x1x16x16xf32>) -> tensor<?x4x1x4096x16xf32>
+  %b = "onnx.packed.Pool"(%a) <{kernel_shape = array<i64: 1, 2>, strides = array<i64: 1, 2>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>}> : (tensor<?x4x1x4096x16xf32>) -> tensor<?x4x1x2048x16xf32>
+  %c = "onnx.packed.Conv"(%v, %w) <{channels = 16 : i64, strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, operandSegmentSizes = array<i32: 1, 1, 0>}> : (tensor<?x1x1x512x16xf32>, tensor<4x1x1x1x16x16xf32>) -> tensor<?x4x1x512x16xf32>
+  %d = "onnx.packed.Pool"(%c) <{kernel_shape = array<i64: 1, 512>, strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>}> : (tensor<?x4x1x512x16xf32>) -> tensor<?x4x1x1x16xf32>
+  return %z, %b, %d : tensor<?x4x1x1x16xf32>, tensor<?x4x1x2048x16xf32>, tensor<?x4x1x1x16xf32>
+}
+
+// -----
+
 // So is not one whose result another op reads as well, nor one whose plane only the run knows or no cache holds.
 // CHECK: func.func @plan_run
 // CHECK-COUNT-6: plan.launch
