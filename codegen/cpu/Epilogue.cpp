@@ -42,6 +42,13 @@ Value Epilogue::operand(Value v, const LanePlace &place, Value mask) const {
   return loadElements(c, element, address, kLanes, mask);
 }
 
+void Epilogue::prefetch(const LanePlace &place) const {
+  for (Operation *op = root ? following(root) : nullptr; op; op = following(op))
+    for (Value v : op->getOperands())
+      if (isa<BlockArgument>(v) && v.getType() == root->getResult(0).getType())
+        c.prefetch(c.at(c.address(v), place.offset), 2);
+}
+
 bool Epilogue::isLong() const {
   for (Operation *op = root ? following(root) : nullptr; op; op = following(op))
     if (isTranscendental(op))

@@ -16,6 +16,8 @@ public:
   Epilogue(KernelCode &code, mlir::Operation *root);
   // The last op's value of 16 lanes of the contraction's result. `mask`: lanes that exist; null: all.
   mlir::Value apply(mlir::Value lanes, const LanePlace &place, mlir::Value mask) const;
+  // Asks for what apply() will read of operands of the result's size.
+  void prefetch(const LanePlace &place) const;
 
   // Whether it takes tens of instructions: computed on the accumulators of a whole tile at once it would spill all of them, so a tile is
   // stored first and taken up again row by row.

@@ -177,6 +177,9 @@ void RowsEmitter::tile(const RowsProblem &p, const Tile &t, Place at, Value pane
   Tile::Values acc = c.choose(
       first, [&] { return t.fill([&](int64_t, int64_t i) { return starts[i]; }); },
       [&] { return t.fill([&](int64_t r, int64_t i) { return results.load(c.n(r), i); }); });
+  for (int64_t r = 0; r < t.rows; ++r)
+    for (int64_t i = 0; i < t.panels; ++i)
+      epilogue.prefetch(results.place(c.n(r), i));
   Tile readable = t;
   if (p.stepBytes)
     readable.lanes = results.lanes.back();
