@@ -9,6 +9,7 @@ using namespace mlir;
 namespace onnxc {
 
 static constexpr int64_t kManyRegisters = 32, kSomeRegisters = 8;
+static constexpr int64_t kMostUnrolled = 7;  // taps of a row
 
 WindowEmitter::WindowEmitter(KernelCode &code, Operation *op) : c(code), op(op), epilogue(code, op), type(c.vec(c.f32, kLanes)) {
   auto xType = cast<RankedTensorType>(op->getOperand(0).getType()), yType = cast<RankedTensorType>(op->getResult(0).getType());
@@ -88,17 +89,76 @@ Code::Values WindowEmitter::columns(const StripTile &strip, ValueRange start, Va
   return acc;
 }
 
+// Whether the columns that a tile of a pool reads are joined first, each over the rows, then those of each pixel: where windows of
+// neighbouring pixels share most of them, and registers hold those of two pixels.
+bool WindowEmitter::joinsColumns() const {
+  return !convolves && w.strides[1] == 1 && w.kw <= kMostUnrolled && registers() >= kSomeRegisters && mostColumns() > columnReach();
+}
+
+// The columns that some pixel's window meets, from the first pixel's first tap on.
+static SmallVector<int64_t> columnsOf(const WindowShape &w, const StripTile &strip) {
+  SmallVector<int64_t> columns;
+  for (int64_t r = 0; r < strip.width; ++r)
+    for (int64_t kw = 0; kw < w.kw; ++kw)
+      if (strip.meets(r, kw))
+        columns.push_back(r * w.strides[1] + kw * w.dilations[1]);
+  llvm::sort(columns);
+  columns.erase(llvm::unique(columns), columns.end());
+  return columns;
+}
+
 // Accumulators that the taps of a pixel of its own take turns at, whose sums or maxima would wait for one another.
 int64_t WindowEmitter::chainsOf(const StripTile &strip) const {
   constexpr int64_t most = 4;
   return convolves || strip.checked || strip.width > 1 ? 1 : std::min({most, w.kw, registers() / 2});
 }
 
-// The accumulators of a pixel's chains lie strip.width apart.
-Code::Values WindowEmitter::taps(const StripTile &strip, ValueRange start, Value line, Value weights, Value column) {
-  constexpr int64_t mostUnrolled = 7;
+// What the accumulators of a tile of block `block` are before its first row.
+Code::Values WindowEmitter::starts(const StripTile &strip, Value block) {
+  Value start = c.real(convolves || average ? 0.0 : -INFINITY, type);
+  if (joinsColumns())
+    return Code::Values(columnsOf(w, strip).size(), start);
+  if (convolves && op->getNumOperands() > 2)
+    start = c.load(type, c.at(c.address(op->getOperand(2)), c.mul(block, kPanelBytes)));
+  return Code::Values(strip.width * chainsOf(strip), start);
+}
+
+// Joins what a row of windows reads.
+Code::Values WindowEmitter::line(const StripTile &strip, ValueRange start, Value line, Value weights, Value column) {
   Value left = c.sub(c.mul(column, w.strides[1]), w.left);
-  if ((channels > 1 || strip.checked) && registers() >= kManyRegisters && w.kw <= mostUnrolled)
+  if (!joinsColumns())
+    return taps(strip, start, line, weights, left);
+  Code::Values acc(start);
+  for (auto [to, at] : llvm::zip(acc, columnsOf(w, strip)))
+    to = combine(to, load(pixel(strip, line, c.add(left, at)), 0), Value());
+  return acc;
+}
+
+// The pixels of the accumulators behind the last row.
+Code::Values WindowEmitter::results(const StripTile &strip, Code::Values acc) {
+  if (!joinsColumns()) {
+    for (int64_t i = strip.width; i < int64_t(acc.size()); ++i)
+      acc[i % strip.width] = combine(acc[i % strip.width], acc[i], Value());
+    acc.resize(strip.width);
+    return acc;
+  }
+  SmallVector<int64_t> columns = columnsOf(w, strip);
+  Code::Values pixels(strip.width);
+  for (int64_t r = 0; r < strip.width; ++r) {
+    for (int64_t kw = 0; kw < w.kw; ++kw)
+      if (strip.meets(r, kw)) {
+        Value v = acc[llvm::lower_bound(columns, r * w.strides[1] + kw * w.dilations[1]) - columns.begin()];
+        pixels[r] = pixels[r] ? combine(pixels[r], v, Value()) : v;
+      }
+    if (!pixels[r])
+      pixels[r] = c.real(average ? 0.0 : -INFINITY, type);
+  }
+  return pixels;
+}
+
+// The accumulators of a pixel's chains lie strip.width apart.
+Code::Values WindowEmitter::taps(const StripTile &strip, ValueRange start, Value line, Value weights, Value left) {
+  if ((channels > 1 || strip.checked) && registers() >= kManyRegisters && w.kw <= kMostUnrolled)
     return columns(strip, start, line, weights, left);
   int64_t chains = chainsOf(strip);
   auto tap = [&](ValueRange from, Value kw, int64_t channel, int64_t chain, llvm::function_ref<bool(int64_t)> meets) {
@@ -112,7 +172,7 @@ Code::Values WindowEmitter::taps(const StripTile &strip, ValueRange start, Value
     return acc;
   };
   Code::Values acc(start);
-  int64_t looped = strip.uniform() && w.kw > mostUnrolled ? w.kw / chains * chains : 0;
+  int64_t looped = strip.uniform() && w.kw > kMostUnrolled ? w.kw / chains * chains : 0;
   if (looped)
     acc = c.loop(c.n(0), c.n(looped), c.n(chains), acc, [&](Value kw, ValueRange v) {
       Code::Values now(v);
@@ -142,13 +202,8 @@ Value WindowEmitter::divisor(Value top, Value column, Value depth) {
 
 void WindowEmitter::tile(const StripTile &strip, Value n, Value block, Value oh, Value column, Value plane) {
   Value top = c.sub(c.mul(oh, w.strides[0]), w.top), first = c.mul(c.rem(block, multiplier), kPanelBytes / multiplier);
-  Value start = c.real(convolves || average ? 0.0 : -INFINITY, type);
-  if (convolves && op->getNumOperands() > 2)
-    start = c.load(type, c.at(c.address(op->getOperand(2)), c.mul(block, kPanelBytes)));
   std::pair<Value, Value> range = tapRange(c, top, w.kh, w.dilations[0], x[2]);
-  int64_t chains = chainsOf(strip);
-  Code::Values acc(strip.width * chains, c.real(average ? 0.0 : -INFINITY, type));
-  std::fill_n(acc.begin(), strip.width, start);
+  Code::Values acc = starts(strip, block);
   Value depth = c.n(1);  // frames that an average counts
   // `filter`: rows of filters before those of this block and frame.
   auto rows = [&](ValueRange from, Value image, Value filter) {
@@ -157,7 +212,7 @@ void WindowEmitter::tile(const StripTile &strip, Value n, Value block, Value oh,
       Value weights;
       if (convolves)
         weights = c.at(c.address(op->getOperand(1)), c.mul(c.add(filter, kh), w.kw * channels * kPanelBytes));
-      return taps(strip, v, line, weights, column);
+      return this->line(strip, v, line, weights, column);
     });
   };
   if (!frames) {
@@ -171,8 +226,7 @@ void WindowEmitter::tile(const StripTile &strip, Value n, Value block, Value oh,
       return rows(v, image, c.mul(c.add(c.mul(block, frames->taps), tap), w.kh));
     });
   }
-  for (int64_t i = strip.width; i < strip.width * chains; ++i)
-    acc[i % strip.width] = combine(acc[i % strip.width], acc[i], Value());
+  acc = results(strip, std::move(acc));
   Value row = c.add(c.mul(c.add(c.mul(c.add(c.mul(n, y[1]), block), y[2]), oh), y[3]), column);
   for (int64_t r = 0; r < strip.width; ++r)
     c.when(strip.checked ? c.less(c.add(column, r), y[3]) : c.flag(true), [&] {
@@ -187,6 +241,8 @@ void WindowEmitter::tile(const StripTile &strip, Value n, Value block, Value oh,
 void WindowEmitter::row(Value n, Value block, Value oh, Value plane) {
   // Accumulators, the inputs that taps share and a weight in registers.
   int64_t most = registers() >= kManyRegisters ? 14 : registers() >= kSomeRegisters ? 4 : 2;
+  if (joinsColumns())
+    most = std::min(most, mostColumns() - columnReach() + 1);
   forTiles(c, w, most, x[3], y[3], [&](Value column, const StripTile &strip) { tile(strip, n, block, oh, column, plane); });
 }
 

@@ -21,12 +21,18 @@ public:
 
 private:
   int64_t registers() const { return c.vectorRegisters * c.vectorBits / (8 * kPanelBytes); }  // of 16 lanes
+  int64_t columnReach() const { return (w.kw - 1) * w.dilations[1] + 1; }                     // of a window
+  int64_t mostColumns() const { return registers() * 7 / 8; }                                 // that a tile joins first
+  bool joinsColumns() const;
   int64_t chainsOf(const StripTile &strip) const;
+  Code::Values starts(const StripTile &strip, Value block);
+  Code::Values line(const StripTile &strip, mlir::ValueRange start, Value line, Value weights, Value column);
+  Code::Values results(const StripTile &strip, Code::Values acc);
   Value load(Value at, int64_t channel);
   Value combine(Value acc, Value v, Value weight);
   Value pixel(const StripTile &strip, Value line, Value at);
   Code::Values columns(const StripTile &strip, mlir::ValueRange start, Value line, Value weights, Value left);
-  Code::Values taps(const StripTile &strip, mlir::ValueRange start, Value line, Value weights, Value column);
+  Code::Values taps(const StripTile &strip, mlir::ValueRange start, Value line, Value weights, Value left);
   Value divisor(Value top, Value column, Value depth);
   void tile(const StripTile &strip, Value n, Value block, Value oh, Value column, Value plane);
 
