@@ -283,10 +283,11 @@ class Model:
     def _call(self, context):
         if not context.asked:
             context.ask(self)
-        results, later = [], False
+        results, later = [], []
         for value, shape, lent, (_, dtype) in zip(context.out_values, context.known, context.lent, self._results):
             if shape is None:
-                value.data, later = None, True
+                value.data = None
+                later.append(len(results))
                 results.append(None)
             else:
                 result = new_array(shape, dtype) if lent is None else lend(lent, shape, dtype)
@@ -294,11 +295,9 @@ class Model:
                 results.append(result)
         if self._run(*context.arguments):
             raise _raised(context.error)
-        if later:
-            for index, result in enumerate(results):
-                if result is None:
-                    keys, value = self.outputs[index].keys, context.out_values[index]
-                    results[index] = take_rows(value, keys) if keys else take(value, context.lent_copies[index])
+        for index in later:
+            keys, value = self.outputs[index].keys, context.out_values[index]
+            results[index] = take_rows(value, keys) if keys else take(value, context.lent_copies[index])
         return results
 
     def run(self, feeds):
