@@ -19,7 +19,7 @@ template <int BITS, int DIGITS>
 struct DigitRow {
   int8_t *digits;   // [group][digit, most significant first][even, odd of 4 bits; all of 8][64]
   float *units;     // [group][lane]: what an integer is worth
-  int32_t *totals;  // [group][lane]: the middle of the weights times the sum of the lane's integers
+  int32_t *totals;  // [group][lane]: what the lane's integers give with the middle of the weights, negative
   static int64_t bytes(int64_t groups) { return groups * (DIGITS * kGroup<BITS> + 16 * 8); }
   // In `room`, of bytes(groups).
   void place(char *room, int64_t groups) {
@@ -32,6 +32,16 @@ struct DigitColumns {
   const uint8_t *bytes, *zeros;  // zeros: BITS for each scale, null: all are the middle
   const float *scales;
   int64_t groups, groupsOfScale, scaleStride, zeroStride;  // strides: of a column, in floats and bytes
+
+  DigitColumns from(int64_t c) const {
+    return {bytes + c * 64 * groups,
+            zeros ? zeros + c * zeroStride : nullptr,
+            scales + c * scaleStride,
+            groups,
+            groupsOfScale,
+            scaleStride,
+            zeroStride};
+  }
 };
 
 ONNXC_INLINE float laneSum(v16 v) {
@@ -138,23 +148,28 @@ ONNXC_INLINE void laneZeros(const uint8_t *zeros, int64_t g, q16 &to) {
 }
 
 constexpr int kDigitColumns = 4;  // that digitProducts() takes
+// Of these a loop takes so many: registers hold their weights and scales beside the sums of ROWS rows.
+template <int ROWS>
+constexpr int kTogether = ROWS > 2 ? kDigitColumns / 2 : kDigitColumns;
 
-// TOTAL: row.totals. PRODUCTS: of ROWS rows with neighbouring columns, SCALES scales a group; sixteen parts of each result.
+// TOTAL: row.totals. PRODUCTS: of ROWS rows with kDigitColumns neighbouring columns, SCALES scales a group; sixteen parts of each result,
+// [row][column][16].
 #define ONNXC_DIGITS(ATTRIBUTE, DOTS, TOTAL, PRODUCTS)                                                                                     \
   template <int BITS, int DIGITS>                                                                                                          \
   ATTRIBUTE __attribute__((always_inline)) inline void DOTS##OfDigits(const bytes64 &low, const bytes64 &high, const int8_t *row,          \
-                                                                      q16 &sum) {                                                          \
-    sum = q16{};                                                                                                                           \
+                                                                      const q16 &start, q16 &sum) {                                        \
     _Pragma("clang loop unroll(full)") for (int d = 0; d < DIGITS; ++d) {                                                                  \
       bytes64 bytes;                                                                                                                       \
       q16 one = {};                                                                                                                        \
+      if (d == DIGITS - 1)                                                                                                                 \
+        one = start;                                                                                                                       \
       memcpy(&bytes, row + d * kGroup<BITS>, 64);                                                                                          \
       DOTS(low, bytes, one);                                                                                                               \
       if (BITS == 4) {                                                                                                                     \
         memcpy(&bytes, row + d * kGroup<BITS> + 64, 64);                                                                                   \
         DOTS(high, bytes, one);                                                                                                            \
       }                                                                                                                                    \
-      sum = (sum << kDigitBits) + one;                                                                                                     \
+      sum = d ? (sum << kDigitBits) + one : one;                                                                                           \
     }                                                                                                                                      \
   }                                                                                                                                        \
   template <int BITS, int DIGITS>                                                                                                          \
@@ -162,37 +177,49 @@ constexpr int kDigitColumns = 4;  // that digitProducts() takes
     const bytes64 middle = (bytes64)((BITS == 4 ? 0x08080808 : int32_t(0x80808080)) - q16{});                                              \
     for (int64_t g = 0; g < groups; ++g) {                                                                                                 \
       q16 sum;                                                                                                                             \
-      DOTS##OfDigits<BITS, DIGITS>(middle, middle, row.digits + g * DIGITS * kGroup<BITS>, sum);                                           \
+      DOTS##OfDigits<BITS, DIGITS>(middle, middle, row.digits + g * DIGITS * kGroup<BITS>, q16{}, sum);                                    \
+      sum = -sum;                                                                                                                          \
       memcpy(row.totals + g * 16, &sum, 64);                                                                                               \
     }                                                                                                                                      \
   }                                                                                                                                        \
-  template <int BITS, int DIGITS, int SCALES, int ROWS>                                                                                    \
-  ATTRIBUTE __attribute__((noinline)) static void PRODUCTS(const DigitRow<BITS, DIGITS> *rows, const DigitColumns &w, float *lanes) {      \
+  template <int BITS, int DIGITS, int SCALES, int ROWS, bool ZEROS>                                                                        \
+  ATTRIBUTE __attribute__((noinline)) static void PRODUCTS##Of(const DigitRow<BITS, DIGITS> *rows, const DigitColumns &w, float *lanes) {  \
+    constexpr int C = kTogether<ROWS>;                                                                                                     \
     int64_t stride = 64 * w.groups, of = 0, met = 0;                                                                                       \
-    v16 acc[ROWS][kDigitColumns] = {};                                                                                                     \
+    v16 acc[ROWS][C] = {};                                                                                                                 \
     for (int64_t g = 0; g < w.groups; ++g) {                                                                                               \
-      _Pragma("clang loop unroll(full)") for (int c = 0; c < kDigitColumns; ++c) {                                                         \
-        q16 both, zeros;                                                                                                                   \
-        v16 scale;                                                                                                                         \
+      bytes64 low[C], high[C];                                                                                                             \
+      q16 zeros[C];                                                                                                                        \
+      v16 scales[C];                                                                                                                       \
+      _Pragma("clang loop unroll(full)") for (int c = 0; c < C; ++c) {                                                                     \
+        q16 both;                                                                                                                          \
         memcpy(&both, w.bytes + c * stride + g * 64, 64);                                                                                  \
         __builtin_prefetch(w.bytes + (c + kDigitColumns) * stride + g * 64);                                                               \
-        bytes64 low = (bytes64)(BITS == 4 ? both & 0x0f0f0f0f : both), high = (bytes64)(both >> 4 & 0x0f0f0f0f);                           \
-        laneScales<SCALES>(w.scales + c * w.scaleStride + of * SCALES, scale);                                                             \
-        if (w.zeros)                                                                                                                       \
-          laneZeros<BITS, SCALES>(w.zeros + c * w.zeroStride, of, zeros);                                                                  \
-        _Pragma("clang loop unroll(full)") for (int r = 0; r < ROWS; ++r) {                                                                \
-          q16 sum, totals;                                                                                                                 \
-          memcpy(&totals, rows[r].totals + g * 16, 64);                                                                                    \
-          DOTS##OfDigits<BITS, DIGITS>(low, high, rows[r].digits + g * DIGITS * kGroup<BITS>, sum);                                        \
-          sum -= w.zeros ? (totals >> (BITS - 1)) * zeros : totals;                                                                        \
-          v16 unit = *(const v16 *)(rows[r].units + g * 16);                                                                               \
-          acc[r][c] = __builtin_elementwise_fma(__builtin_convertvector((i32x16)sum, v16), scale * unit, acc[r][c]);                       \
+        low[c] = (bytes64)(BITS == 4 ? both & 0x0f0f0f0f : both), high[c] = (bytes64)(both >> 4 & 0x0f0f0f0f);                             \
+        laneScales<SCALES>(w.scales + c * w.scaleStride + of * SCALES, scales[c]);                                                         \
+        if (ZEROS)                                                                                                                         \
+          laneZeros<BITS, SCALES>(w.zeros + c * w.zeroStride, of, zeros[c]);                                                               \
+      }                                                                                                                                    \
+      _Pragma("clang loop unroll(full)") for (int r = 0; r < ROWS; ++r) {                                                                  \
+        q16 sum, totals;                                                                                                                   \
+        memcpy(&totals, rows[r].totals + g * 16, 64);                                                                                      \
+        v16 unit = *(const v16 *)(rows[r].units + g * 16);                                                                                 \
+        _Pragma("clang loop unroll(full)") for (int c = 0; c < C; ++c) {                                                                   \
+          DOTS##OfDigits<BITS, DIGITS>(low[c], high[c], rows[r].digits + g * DIGITS * kGroup<BITS>,                                        \
+                                       ZEROS ? (totals >> (BITS - 1)) * zeros[c] : totals, sum);                                           \
+          acc[r][c] = __builtin_elementwise_fma(__builtin_convertvector((i32x16)sum, v16), scales[c] * unit, acc[r][c]);                   \
         }                                                                                                                                  \
       }                                                                                                                                    \
       if (++met == w.groupsOfScale)                                                                                                        \
         met = 0, ++of;                                                                                                                     \
     }                                                                                                                                      \
-    memcpy(lanes, acc, sizeof(acc));                                                                                                       \
+    _Pragma("clang loop unroll(full)") for (int r = 0; r < ROWS; ++r) memcpy(lanes + r * kDigitColumns * 16, acc[r], sizeof(acc[r]));      \
+  }                                                                                                                                        \
+  template <int BITS, int DIGITS, int SCALES, int ROWS>                                                                                    \
+  ATTRIBUTE void PRODUCTS(const DigitRow<BITS, DIGITS> *rows, const DigitColumns &w, float *lanes) {                                       \
+    for (int c = 0; c < kDigitColumns; c += kTogether<ROWS>)                                                                               \
+      w.zeros ? PRODUCTS##Of<BITS, DIGITS, SCALES, ROWS, true>(rows, w.from(c), lanes + c * 16)                                            \
+              : PRODUCTS##Of<BITS, DIGITS, SCALES, ROWS, false>(rows, w.from(c), lanes + c * 16);                                          \
   }
 ONNXC_DIGITS(ONNXC_DOTS, laneDots, totalDots, digitDots)
 #if !defined(__aarch64__)
@@ -222,7 +249,6 @@ void totalRow(bool dots, const DigitRow<BITS, DIGITS> &row, int64_t groups) {
 #endif
   totalDots<BITS, DIGITS>(row, groups);
 }
-// `lanes`: [row][column][16]
 template <int BITS, int DIGITS, int SCALES, int ROWS>
 void digitProducts(bool dots, const DigitRow<BITS, DIGITS> *rows, const DigitColumns &w, float *lanes) {
 #if !defined(__aarch64__)

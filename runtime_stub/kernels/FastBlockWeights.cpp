@@ -14,8 +14,9 @@ namespace {
 
 constexpr int64_t kFewRows = 3;  // at most; more take less time in panels
 template <int BITS>
-constexpr int64_t kDigitRows = BITS == 4 ? 6 : 3;  // the same
-constexpr int64_t kChunk = 16;                     // bytes of a column unpacked at a time
+constexpr int64_t kDigitRows = BITS == 4 ? 6 : 3;                                // the same
+ONNXC_INLINE int64_t mostRounded() { return onnxc_vector_bits >= 512 ? 8 : 6; }  // and where they are rounded to 8 bits
+constexpr int64_t kChunk = 16;                                                   // bytes of a column unpacked at a time
 template <int BITS>
 constexpr int kParts = 8 / BITS;  // values of a byte
 template <int BITS>
@@ -167,9 +168,49 @@ int32_t fewRows(const Args *a, const BlockWeights &w, int64_t rows, const float 
   });
 }
 
+// Columns [unit * kDigitColumns, …), the last ones overlapping those before them, of `count` rows from r on.
+template <int BITS, int DIGITS, int SCALES>
+struct DigitProblem {
+  using Row = DigitRow<BITS, DIGITS>;
+  const BlockWeights &w;
+  const Row *rows;
+  int64_t groups;
+  const float *bias;
+  float *y;
+  bool dots;
+
+  template <int COUNT>
+  void products(int64_t r, int64_t unit) const {
+    constexpr int C = kDigitColumns;
+    int64_t c = minOf(unit * C, w.n - C);
+    float lanes[COUNT * C * 16];
+    DigitColumns columns{w.bytes + c * 64 * groups,
+                         w.zeros ? w.zeros + c * w.zeroBytes() : nullptr,
+                         w.scales + c * w.blocks,
+                         groups,
+                         SCALES > 1 ? 1 : groups / w.blocks,
+                         w.blocks,
+                         w.zeroBytes()};
+    digitProducts<BITS, DIGITS, SCALES, COUNT>(dots, rows + r, columns, lanes);
+    for (int64_t i = 0; i < COUNT; ++i)
+      for (int64_t j = unit * C - c; j < C; ++j)
+        y[(r + i) * w.n + c + j] = laneSum(*(const v16 *)(lanes + (i * C + j) * 16)) + (bias ? bias[c + j] : 0);
+  }
+  void products(int64_t r, int64_t count, int64_t unit) const {
+    if constexpr (DIGITS > 1)
+      products<1>(r, unit);
+    else if (count == 4)
+      products<4>(r, unit);
+    else  // rows of one digit are at least two
+      count == 3 ? products<3>(r, unit) : products<2>(r, unit);
+  }
+};
+
 template <int BITS, int DIGITS, int SCALES>
 int32_t digitRows(const Args *a, const BlockWeights &w, int64_t rows, const float *bias) {
   using Row = DigitRow<BITS, DIGITS>;
+  constexpr int64_t C = kDigitColumns, kTogether = DIGITS > 1 ? 1 : 4;  // rows at most
+  constexpr int64_t kNear = 8;  // units that all rows meet while the second-level cache holds their weights
   int64_t groups = w.k / kGroup<BITS>, each = Row::bytes(groups), range = maxOf<int64_t>(32, minOf<int64_t>(w.block, 128));
   char *room = heap<char>(a, rows * each);
   Row *split = heap<Row>(a, rows);
@@ -182,32 +223,14 @@ int32_t digitRows(const Args *a, const BlockWeights &w, int64_t rows, const floa
       return fewRows<BITS>(a, w, rows, bias);
     totalRow(dots, split[r], groups);
   }
-  constexpr int C = kDigitColumns;
-  float *y = out<float>(a, 0);
+  DigitProblem<BITS, DIGITS, SCALES> problem{w, split, groups, bias, out<float>(a, 0), dots};
   return parallelFor(a, (w.n + C - 1) / C, grainOf(C * w.k * rows / 8), [=](int64_t begin, int64_t end) -> int32_t {
-    for (int64_t u = begin; u < end; ++u) {
-      int64_t c = minOf(u * C, w.n - C);  // the last ones overlap those before them
-      DigitColumns columns{w.bytes + c * 64 * groups,
-                           w.zeros ? w.zeros + c * w.zeroBytes() : nullptr,
-                           w.scales + c * w.blocks,
-                           groups,
-                           SCALES > 1 ? 1 : groups / w.blocks,
-                           w.blocks,
-                           w.zeroBytes()};
-      auto together = [&](int64_t r, auto count) {
-        float lanes[count.value * C * 16];
-        digitProducts<BITS, DIGITS, SCALES, count.value>(dots, split + r, columns, lanes);
-        for (int64_t i = 0; i < count.value; ++i)
-          for (int64_t j = u * C - c; j < C; ++j)
-            y[(r + i) * w.n + c + j] = laneSum(*(const v16 *)(lanes + (i * C + j) * 16)) + (bias ? bias[c + j] : 0);
-        return r + count.value;
-      };
-      for (int64_t r = 0; r < rows;)
-        if constexpr (DIGITS > 1)
-          r = together(r, Index<1>());
-        else  // of at least two rows
-          r = (rows - r) % 2 ? together(r, Index<3>()) : together(r, Index<2>());
-    }
+    for (int64_t first = begin; first < end; first += kNear)
+      for (int64_t r = 0, count; r < rows; r += count) {
+        count = ceilDiv(rows - r, ceilDiv(rows - r, kTogether));
+        for (int64_t u = first; u < minOf(first + kNear, end); ++u)
+          problem.products(r, count, u);
+      }
     return ONNXC_K_OK;
   });
 }
@@ -352,7 +375,7 @@ int32_t manyRows(const Args *a, const BlockWeights &w, int64_t rows, const float
 template <int BITS>
 int32_t rowsOf(const Args *a, const BlockWeights &w, int64_t rows, const float *bias, bool rounds) {
   if constexpr (BITS >= 4)
-    if (rows <= kDigitRows<BITS> && hasGroups<BITS>(a, w))
+    if (rows <= (rounds ? mostRounded() : kDigitRows<BITS>) && hasGroups<BITS>(a, w))
       return !rounds    ? digitProduct<BITS, 3>(a, w, rows, bias)
              : rows > 1 ? digitProduct<BITS, 1>(a, w, rows, bias)
                         : digitProduct<BITS, 2>(a, w, rows, bias);  // memory gives one row no faster

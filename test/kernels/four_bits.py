@@ -90,11 +90,14 @@ product("eight_bits_rows_rounded_no_zeros", (4,), 640, 32, 128, zeros=False, acc
 DOTS_ONLY |= {"eight_bits_rows_rounded", "eight_bits_rows_rounded_no_zeros"}
 product("four_bits_groups", (2,), 72, 9, 32, groups=np.arange(72) // 32)
 product("eight_bits_groups", (1,), 128, 9, 64, zeros=False, bits=8, groups=np.arange(128) // 64)
-for _rows in (2, 3, 5):
+for _rows in (2, 3, 4, 5, 7, 8):  # that meet the weights by twos, threes and fours
     for _block in (32, 64, 128):
         product(f"four_bits_few_rounded_{_rows}_{_block}", (_rows,), 384, 22, _block, accuracy=4)
         if _rows <= FEW_ROWS:
             product(f"eight_bits_may_round_{_rows}_{_block}", (_rows,), 384, 22, _block, accuracy=4, bits=8)
+        else:
+            product(f"eight_bits_few_rounded_{_rows}_{_block}", (_rows,), 384, 22, _block, accuracy=4, bits=8, zeros=_rows != 7)
+            DOTS_ONLY.add(f"eight_bits_few_rounded_{_rows}_{_block}")
 product("eight_bits_of_8_bits", (1,), 256, 9, 16, accuracy=4, bits=8)
 product("eight_bits_blocks_of_256", (2,), 512, 22, 256, bits=8)
 product("four_bits_blocks_of_256", (3,), 512, 22, 256, zeros=False)
