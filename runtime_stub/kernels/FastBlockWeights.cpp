@@ -168,7 +168,7 @@ int32_t fewRows(const Args *a, const BlockWeights &w, int64_t rows, const float 
   });
 }
 
-// Columns [unit * kDigitColumns, …), the last ones overlapping those before them, of `count` rows from r on.
+// Units of kDigitColumns columns, of which the last overlaps the one before, of `count` rows from r on.
 template <int BITS, int DIGITS, int SCALES>
 struct DigitProblem {
   using Row = DigitRow<BITS, DIGITS>;
@@ -209,7 +209,7 @@ struct DigitProblem {
 template <int BITS, int DIGITS, int SCALES>
 int32_t digitRows(const Args *a, const BlockWeights &w, int64_t rows, const float *bias) {
   using Row = DigitRow<BITS, DIGITS>;
-  constexpr int64_t C = kDigitColumns, kTogether = DIGITS > 1 ? 1 : 4;  // rows at most
+  constexpr int64_t C = kDigitColumns, kMostRows = DIGITS > 1 ? 1 : 4;  // at once
   constexpr int64_t kNear = 8;  // units that all rows meet while the second-level cache holds their weights
   int64_t groups = w.k / kGroup<BITS>, each = Row::bytes(groups), range = maxOf<int64_t>(32, minOf<int64_t>(w.block, 128));
   char *room = heap<char>(a, rows * each);
@@ -227,7 +227,7 @@ int32_t digitRows(const Args *a, const BlockWeights &w, int64_t rows, const floa
   return parallelFor(a, (w.n + C - 1) / C, grainOf(C * w.k * rows / 8), [=](int64_t begin, int64_t end) -> int32_t {
     for (int64_t first = begin; first < end; first += kNear)
       for (int64_t r = 0, count; r < rows; r += count) {
-        count = ceilDiv(rows - r, ceilDiv(rows - r, kTogether));
+        count = ceilDiv(rows - r, ceilDiv(rows - r, kMostRows));
         for (int64_t u = first; u < minOf(first + kNear, end); ++u)
           problem.products(r, count, u);
       }

@@ -86,10 +86,27 @@ void selectByCount(const int32_t *key, int64_t n, int32_t *order) {
   }
 }
 
-// The range of the keys is cut into kBuckets equal parts. Sorts what lies in the same part as the least of the k greatest or in a higher
-// one; false where that is more than `most`, for which items and other have room.
-bool selectBySort(const int32_t *key, int64_t n, int64_t k, int64_t most, Keyed *items, Keyed *other, int32_t *order) {
+// The range of the keys, `range` wide below `greatest`, is cut into kBuckets equal parts. How far behind the greatest key the last one of
+// the part lies where the least of the k greatest is; nothing where more than `most` are as near.
+bool reachOf(const int32_t *key, int64_t n, int64_t k, int64_t most, int32_t greatest, uint32_t range, uint32_t &reach) {
   constexpr int kBuckets = 2048;
+  uint32_t count[2][kBuckets] = {};  // two, so that equal keys do not wait for one another
+  int shift = 0;
+  while (range >> shift >= kBuckets)
+    ++shift;
+  for (int64_t j = 0; j < n; ++j)
+    ++count[j & 1][(uint32_t(greatest) - uint32_t(key[j])) >> shift];
+  int64_t have = 0;
+  uint32_t bucket = 0;
+  for (; have < k; ++bucket)
+    have += count[0][bucket] + count[1][bucket];
+  reach = uint32_t((uint64_t(bucket) << shift) - 1);
+  return have <= most;
+}
+
+// Sorts the keys that are as near to the greatest as reachOf() says; false where those are more than `most`, for which items and other have
+// room.
+bool selectBySort(const int32_t *key, int64_t n, int64_t k, int64_t most, Keyed *items, Keyed *other, int32_t *order) {
   i32x16 low = i32x16(key[0]), high = low;
   int64_t i = 0;
   for (; i + 16 <= n; i += 16) {
@@ -99,30 +116,15 @@ bool selectBySort(const int32_t *key, int64_t n, int64_t k, int64_t most, Keyed 
   int32_t least = __builtin_reduce_min(low), greatest = __builtin_reduce_max(high);
   for (; i < n; ++i)
     least = minOf(least, key[i]), greatest = maxOf(greatest, key[i]);
-  uint32_t last = uint32_t(greatest) - uint32_t(least);  // how far behind the greatest what is sorted lies at most
-  if (k < n) {
-    uint32_t count[2][kBuckets] = {};  // two, so that equal keys do not wait for one another
-    int shift = 0;
-    while (last >> shift >= kBuckets)
-      ++shift;
-    for (int64_t j = 0; j < n; ++j)
-      ++count[j & 1][(uint32_t(greatest) - uint32_t(key[j])) >> shift];
-    int64_t have = 0;
-    uint32_t bucket = 0;
-    for (; have < k; ++bucket)
-      have += count[0][bucket] + count[1][bucket];
-    if (have > most)
-      return false;
-    last = uint32_t((uint64_t(bucket) << shift) - 1);
-  }
+  uint32_t reach = uint32_t(greatest) - uint32_t(least);
+  if (k < n && !reachOf(key, n, k, most, greatest, reach, reach))
+    return false;
   int64_t have = 0;
   for (int64_t j = 0; j < n; j += 16) {
     u32x16 behind = uint32_t(greatest) - *(const u32x16 *)(key + j);
-    if (!__builtin_reduce_or(behind <= last))
-      continue;
-    for (int64_t l = j; l < j + 16 && l < n; ++l)
-      if (uint32_t(greatest) - uint32_t(key[l]) <= last)
-        items[have++] = {uint32_t(greatest) - uint32_t(key[l]), l};
+    for (uint32_t lanes = lanesOf(behind <= reach); lanes; lanes &= lanes - 1)
+      if (int64_t at = j + __builtin_ctz(lanes); at < n)
+        items[have++] = {uint32_t(greatest) - uint32_t(key[at]), at};
   }
   const Keyed *sorted = sortKeyed(items, other, have);
   for (int64_t j = 0; j < k; ++j)
@@ -151,7 +153,7 @@ inline Plan plainPlan(int64_t n, int64_t k) {
           sort = 1500 + (k < n ? n * 3 / 2 : 0) + 8 * minOf(2 * k, n);
   return heap <= count && heap <= sort ? Plan{Heap, heap} : count < sort ? Plan{Count, count} : Plan{Sort, sort};
 }
-// Of all ways; a sieve that keeps too many falls back to a heap.
+// Of all ways. A sieve that keeps too many keys falls back to a heap.
 inline Plan planFor(int64_t n, int64_t k) {
   Plan plain = plainPlan(n, k);
   if (n < 2 * keptFor(k))
