@@ -9,7 +9,7 @@ mlir::LogicalResult emitPackedMatMul(KernelCode &code, mlir::Operation *op);
 mlir::LogicalResult emitPackedProduct(KernelCode &code, mlir::Operation *op);
 mlir::LogicalResult emitPackedConv(KernelCode &code, mlir::Operation *op);
 mlir::LogicalResult emitPackedTransposed(KernelCode &code, mlir::Operation *op);
-// The 1x1 convolution `conv` and the depthwise one that alone reads its result.
+// The 1x1 convolution `conv` and the window that alone reads its result, a depthwise convolution or a pool of whole images.
 mlir::LogicalResult emitExpandedWindow(KernelCode &code, mlir::Operation *conv, mlir::Operation *window);
 mlir::LogicalResult emitPackedWinograd(KernelCode &code, mlir::Operation *op);
 mlir::LogicalResult emitPackedResize(KernelCode &code, mlir::Operation *op);

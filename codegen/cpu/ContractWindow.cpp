@@ -172,18 +172,25 @@ Code::Values WindowEmitter::taps(const StripTile &strip, ValueRange start, Value
     return acc;
   };
   Code::Values acc(start);
-  int64_t looped = strip.uniform() && w.kw > kMostUnrolled ? w.kw / chains * chains : 0;
-  if (looped)
-    acc = c.loop(c.n(0), c.n(looped), c.n(chains), acc, [&](Value kw, ValueRange v) {
+  if (w.kw <= kMostUnrolled) {
+    for (int64_t channel = 0; channel < channels; ++channel)  // its taps side by side: they share inputs
+      for (int64_t kw = 0; kw < w.kw; ++kw)
+        acc = tap(acc, c.n(kw), channel, kw % chains, [&](int64_t r) { return strip.meets(r, kw); });
+    return acc;
+  }
+  auto run = [&](int64_t from, int64_t to) {
+    auto some = [&](Value first, ValueRange v, int64_t count) {
       Code::Values now(v);
-      for (int64_t i = 0; i < chains; ++i)
+      for (int64_t i = 0; i < count; ++i)
         for (int64_t channel = 0; channel < channels; ++channel)
-          now = tap(now, c.add(kw, i), channel, i, [](int64_t) { return true; });
+          now = tap(now, c.add(first, i), channel, i, [&](int64_t r) { return strip.meets(r, from); });
       return now;
-    });
-  for (int64_t channel = 0; channel < channels; ++channel)  // its taps side by side: they share inputs
-    for (int64_t kw = looped; kw < w.kw; ++kw)
-      acc = tap(acc, c.n(kw), channel, kw % chains, [&](int64_t r) { return strip.meets(r, kw); });
+    };
+    int64_t rest = (to - from) % chains;
+    acc = c.loop(c.n(from), c.n(to - rest), c.n(chains), acc, [&](Value kw, ValueRange v) { return some(kw, v, chains); });
+    acc = some(c.n(to - rest), acc, rest);
+  };
+  strip.uniform() ? run(0, w.kw) : forTapRuns(strip, run);
   return acc;
 }
 

@@ -1,5 +1,5 @@
 // ContractGroup.cpp: which ops a contraction's kernel computes besides it: pointwise ones on its accumulators and those that make their
-// other operands, a convolution of its result in groups within blocks, most often depthwise.
+// other operands, a convolution of its result in groups within blocks, most often depthwise, or a pool of whole images.
 #include "dialects/kernel/Families.h"
 #include "dialects/onnx/Packed.h"
 #include "passes/fusion/Groups.h"

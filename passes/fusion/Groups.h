@@ -25,7 +25,7 @@ public:
 private:
   void add(llvm::ArrayRef<mlir::Operation *> ops, llvm::StringRef family);
   // ContractGroup.cpp: the contraction `root` and the ops that its kernel computes besides: elementwise ones behind it and before their
-  // other operands, a depthwise convolution behind those.
+  // other operands, a depthwise convolution or a pool of whole images behind those.
   llvm::SmallVector<mlir::Operation *> contraction(mlir::Operation *root) const;
   bool isAside(mlir::Operation *op, mlir::Operation *next) const;
   bool joins(mlir::Operation *op, unsigned &group) const;

@@ -19,7 +19,7 @@ template <int BITS, int DIGITS>
 struct DigitRow {
   int8_t *digits;   // [group][digit, most significant first][even, odd of 4 bits; all of 8][64]
   float *units;     // [group][lane]: what an integer is worth
-  int32_t *totals;  // [group][lane]: what the lane's integers give with the middle of the weights, negative
+  int32_t *totals;  // [group][lane]: the middle of the weights times the sum of the lane's integers, negated
   static int64_t bytes(int64_t groups) { return groups * (DIGITS * kGroup<BITS> + 16 * 8); }
   // In `room`, of bytes(groups).
   void place(char *room, int64_t groups) {

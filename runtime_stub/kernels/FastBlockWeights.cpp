@@ -168,7 +168,7 @@ int32_t fewRows(const Args *a, const BlockWeights &w, int64_t rows, const float 
   });
 }
 
-// Units of kDigitColumns columns, of which the last overlaps the one before, of `count` rows from r on.
+// Its units are kDigitColumns columns each, of which the last ones may be the unit's before, too.
 template <int BITS, int DIGITS, int SCALES>
 struct DigitProblem {
   using Row = DigitRow<BITS, DIGITS>;
@@ -196,6 +196,7 @@ struct DigitProblem {
       for (int64_t j = unit * C - c; j < C; ++j)
         y[(r + i) * w.n + c + j] = laneSum(*(const v16 *)(lanes + (i * C + j) * 16)) + (bias ? bias[c + j] : 0);
   }
+  // Of `count` rows from r on.
   void products(int64_t r, int64_t count, int64_t unit) const {
     if constexpr (DIGITS > 1)
       products<1>(r, unit);

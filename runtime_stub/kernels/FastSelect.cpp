@@ -87,7 +87,7 @@ void selectByCount(const int32_t *key, int64_t n, int32_t *order) {
 }
 
 // The range of the keys, `range` wide below `greatest`, is cut into kBuckets equal parts. How far behind the greatest key the last one of
-// the part lies where the least of the k greatest is; nothing where more than `most` are as near.
+// the part lies where the least of the k greatest is; false where more than `most` are as near.
 bool reachOf(const int32_t *key, int64_t n, int64_t k, int64_t most, int32_t greatest, uint32_t range, uint32_t &reach) {
   constexpr int kBuckets = 2048;
   uint32_t count[2][kBuckets] = {};  // two, so that equal keys do not wait for one another
@@ -116,8 +116,8 @@ bool selectBySort(const int32_t *key, int64_t n, int64_t k, int64_t most, Keyed 
   int32_t least = __builtin_reduce_min(low), greatest = __builtin_reduce_max(high);
   for (; i < n; ++i)
     least = minOf(least, key[i]), greatest = maxOf(greatest, key[i]);
-  uint32_t reach = uint32_t(greatest) - uint32_t(least);
-  if (k < n && !reachOf(key, n, k, most, greatest, reach, reach))
+  uint32_t range = uint32_t(greatest) - uint32_t(least), reach = range;
+  if (k < n && !reachOf(key, n, k, most, greatest, range, reach))
     return false;
   int64_t have = 0;
   for (int64_t j = 0; j < n; j += 16) {
@@ -164,6 +164,7 @@ inline Plan planFor(int64_t n, int64_t k) {
 
 // Room for what selectPlain() keeps aside, in bytes.
 inline int64_t plainRoom(int64_t n, int64_t k) { return 2 * minOf(n, 2 * k + 512) * int64_t(sizeof(Keyed)); }
+// By `way`; by a heap where that is a sieve, which has failed.
 inline void selectPlain(Way way, const int32_t *key, int64_t n, int64_t k, void *room, int32_t *order) {
   int64_t most = minOf(n, 2 * k + 512);
   Keyed *items = static_cast<Keyed *>(room);
@@ -182,14 +183,15 @@ struct SieveRoom {
         rest(order + keptFor(k)) {}
   static int64_t bytes(int64_t k) { return (setsFor(k) + 3 * keptFor(k)) * 4 + plainRoom(keptFor(k), k); }
 };
-// The keys are dealt into sets. The k greatest of the sets' greatest are at least as great as the least of them, so the k best of all are
-// among those that are. False where more keys are left than there is room for.
+// The keys are dealt into sets, but for one key after each round: rows of 64 or 80 classes would give each set one class. The k greatest of
+// the sets' greatest are at least as great as the least of them, so the k best of all are among those that are. False where more keys are
+// left than there is room for.
 inline bool selectBySieve(const int32_t *key, int64_t n, int64_t k, const SieveRoom &room, int32_t *order) {
   int64_t sets = setsFor(k), most = keptFor(k), have = 0;
   for (int64_t s = 0; s < sets; s += 64) {
     i32x16 greatest[4];
     memcpy(greatest, key + s, sizeof(greatest));
-    for (int64_t i = s + sets; i < roundUp(n); i += sets)
+    for (int64_t i = s + sets + 1; i + 64 <= roundUp(n); i += sets + 1)
       unroll<0, 4>([&](auto l) {
         i32x16 v = *(const i32x16 *)(key + i + 16 * l.value);
         greatest[l.value] = v > greatest[l.value] ? v : greatest[l.value];
@@ -344,6 +346,29 @@ ONNXC_INLINE void topOfColumns(const T *x, int64_t dim, int64_t stride, Key<T> f
   }
 }
 
+// The same of all columns.
+template <class T>
+int32_t topOfColumns(const onnxc_args *a, const T *x, const Axis3 &s, Key<T> flip, int64_t k, T *values, int64_t *indices) {
+  int64_t groups = (s.inner + 15) / 16;
+  return parallelFor(a, s.outer * groups, grainOf(s.dim * (4 + k)), [=](int64_t begin, int64_t end) {
+    Keys<T> best[kKept], where[kKept];
+    for (int64_t u = begin; u < end; ++u) {
+      int64_t o = u / groups, first = u % groups * 16, from = minOf(first, s.inner - 16);  // lanes before `first` are another unit's
+      const T *columns = x + o * s.dim * s.inner + from;
+      topOfColumns(columns, s.dim, s.inner, flip, k, best, where);
+      for (int64_t j = 0; j < k; ++j)
+        for (int64_t c = first - from; c < 16; ++c) {
+          int64_t to = (o * k + j) * s.inner + from + c, at = int64_t(where[j][c]);
+          if (values)
+            values[to] = columns[at * s.inner + c];
+          if (indices)
+            indices[to] = at;
+        }
+    }
+    return int32_t(ONNXC_K_OK);
+  });
+}
+
 // The k best of each row, best first, by keys of 32 bits; of wider types by the high ones first.
 template <class T>
 int32_t topOfRows(const onnxc_args *a, const T *x, const Axis3 &s, Key<T> flip, const Selection &selection, T *values, int64_t *indices) {
@@ -401,26 +426,8 @@ int32_t topK(const onnxc_args *a) {  // attributes: axis, largest
         topOfResults(x, s, Results(s, b * 64, k), flip, k, values, indices);
       return int32_t(ONNXC_K_OK);
     });
-  if (s.inner >= 16 && k <= kKept) {
-    int64_t groups = (s.inner + 15) / 16;
-    return parallelFor(a, s.outer * groups, grainOf(s.dim * (4 + k)), [=](int64_t begin, int64_t end) {
-      Keys<T> best[kKept], where[kKept];
-      for (int64_t u = begin; u < end; ++u) {
-        int64_t o = u / groups, first = u % groups * 16, from = minOf(first, s.inner - 16);  // lanes before `first` are another unit's
-        const T *columns = x + o * s.dim * s.inner + from;
-        topOfColumns(columns, s.dim, s.inner, flip, k, best, where);
-        for (int64_t j = 0; j < k; ++j)
-          for (int64_t c = first - from; c < 16; ++c) {
-            int64_t to = (o * k + j) * s.inner + from + c, at = int64_t(where[j][c]);
-            if (values)
-              values[to] = columns[at * s.inner + c];
-            if (indices)
-              indices[to] = at;
-          }
-      }
-      return int32_t(ONNXC_K_OK);
-    });
-  }
+  if (s.inner >= 16 && k <= kKept)
+    return topOfColumns(a, x, s, flip, k, values, indices);
   return topOfRows(a, x, s, flip, selection, values, indices);
 }
 

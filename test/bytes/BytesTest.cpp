@@ -207,5 +207,6 @@ TEST_CASE("products of digits are as exact as their number says") {
   checkDigits<4, 3, 1>(), checkDigits<4, 3, 2>(), checkDigits<4, 3, 4>();
   checkDigits<8, 2, 1>(), checkDigits<8, 2, 2>(), checkDigits<8, 2, 4>(), checkDigits<8, 3, 1>(), checkDigits<8, 3, 4>();
   checkDigits<4, 3, 1>(2), checkDigits<8, 3, 1>(2), checkDigits<8, 2, 1>(4);
-  checkDigits<4, 1, 1, 2>(), checkDigits<4, 1, 4, 3>(), checkDigits<4, 1, 2, 4>(), checkDigits<8, 1, 2, 2>(), checkDigits<8, 1, 1, 3>(2);
+  checkDigits<4, 1, 1, 2>(), checkDigits<4, 1, 4, 3>(), checkDigits<4, 1, 2, 4>(), checkDigits<4, 1, 8, 4>(), checkDigits<8, 1, 1, 4>(),
+      checkDigits<8, 1, 2, 2>(), checkDigits<8, 1, 1, 3>(2);
 }

@@ -155,6 +155,12 @@ expanded("conv_expanded_groups", (2, 24, 36, 36), 256, (3, 3), "Relu", pads=[1, 
 expanded("conv_expanded_added", (1, 20, 50, 45), 120, (3, 3), "Sigmoid", ["Relu"], added=True, pads=[1, 1, 1, 1])
 expanded("conv_expanded_batches", (3, 16, 56, 57), 96, (3, 3), "Relu", batches=True, pads=[1, 1, 1, 1], strides=[2, 2])
 expanded("conv_expanded_read_twice", (1, 32, 80, 80), 64, (3, 3), "Relu", ["Add"], pads=[1, 1, 1, 1])
+for _wide in (5, 14, 17, 28, 37, 40):
+    for _kernel, _dilations in (((3, 3), (1, 1)), ((5, 7), (1, 1)), ((2, 3), (2, 3))):  # of stride 1: columns are joined before windows
+        for _name in ("MaxPool", "AveragePool")[:1 if _dilations[0] > 1 else 2]:  # of older models an average is not dilated
+            case(f"{_name}_{'x'.join(map(str, _kernel))}_in_rows_of_{_wide}{'_apart' * (_dilations[0] > 1)}", [helper.make_node("Conv", ["x", "w"], ["t"]), helper.make_node(
+                _name, ["t"], ["y"], kernel_shape=_kernel, pads=[1, _kernel[1] // 2, 1, _kernel[1] // 2], **({"dilations": _dilations} if _dilations[0] > 1 else {}))], {"x": (1, 20, 9, _wide)},
+                {"w": np.eye(20, dtype=np.float32)[:, :, None, None]}, dynamic=_wide % 2 == 1)
 for _name, _x, _op in (("max", (2, 24, 60, 39), ["GlobalMaxPool"]), ("max_of_points", (3, 24, 2050), ["GlobalMaxPool", "Sigmoid"]), ("average", (1, 24, 50, 52), ["AveragePool"])):
     _ops = ["Conv", "Relu", *_op]
     case(f"conv_expanded_{_name}_pool", [helper.make_node(_o, [f"v{_i}", *(["w", "b"] if not _i else [])], ["y" if _o == _ops[-1] else f"v{_i + 1}"], **({"kernel_shape": list(_x[2:])} if _o == "AveragePool" else {}))

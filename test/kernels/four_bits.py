@@ -92,7 +92,7 @@ product("four_bits_groups", (2,), 72, 9, 32, groups=np.arange(72) // 32)
 product("eight_bits_groups", (1,), 128, 9, 64, zeros=False, bits=8, groups=np.arange(128) // 64)
 for _rows in (2, 3, 4, 5, 7, 8):  # that meet the weights by twos, threes and fours
     for _block in (32, 64, 128):
-        product(f"four_bits_few_rounded_{_rows}_{_block}", (_rows,), 384, 22, _block, accuracy=4)
+        product(f"four_bits_few_rounded_{_rows}_{_block}", (_rows,), 384, 130 if _rows == 7 else 22, _block, accuracy=4)
         if _rows <= FEW_ROWS:
             product(f"eight_bits_may_round_{_rows}_{_block}", (_rows,), 384, 22, _block, accuracy=4, bits=8)
         else:

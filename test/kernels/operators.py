@@ -144,8 +144,11 @@ for _size, _k, _axis in (((9, 17, 5), 6, 1), ((40, 3), 2, 0), ((3, 20, 70), 16, 
                                                                                       == np.expand_dims(_x.argmax(_axis), _axis)).astype(np.float32)], axis=_axis)
 for _dtype in (np.float32, np.float64, np.float16, np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64):  # columns, heaps, counts, sorts, sieves
     for _size, _k, _axis in (((70, 11), 3, 1), ((9, 17, 5), 6, 1), ((3, 20, 70), 16, 1), ((3, 50), 50, 1), ((2, 333), 20, 1), ((5, 130, 3), 129, 1), ((2, 700), 700, 1), ((2, 9000), 500, 1), ((2, 5001), 60, 1), ((2, 90, 37), 5, 1)):
-        for _kind in ("any", "equal", "near"):
+        for _kind in ("any", "equal", "near", *(["periodic"] if _size == (2, 5001) else [])):
             _x = extremes(_dtype, *_size) if _kind == "any" else whole(3, *_size).astype(_dtype) if _kind == "equal" else np.sort(extremes(_dtype, *_size), _axis)
+            if _kind == "periodic":  # classes in turn, of which one is far better: a sieve's sets are alike
+                _x[:, ::64] = np.arange(_x[:, ::64].size).reshape(2, -1).astype(_dtype)
+                _x[:, 1::64] = 2
             if _kind == "near" and np.issubdtype(_dtype, np.floating):  # equal but for their last bits, and one far away
                 _x = (1 + whole(40, *_size) * np.finfo(_dtype).eps).astype(_dtype)
                 _x.flat[5] = -np.finfo(_dtype).max
@@ -362,6 +365,10 @@ for _op in ("ReduceSumSquare", "ReduceL1", "ReduceL2", "ReduceMax", "ReduceMean"
         case(f"reduce_columns {_op}_of_0", _op, {"x": floats(3, 96, 0)}, {"axes": np.int64([1])})
     case(f"reduce_separate {_op}_ones", _op, {"x": floats(1, 4, 5, 1)}, {"axes": np.int64([-4, 2, 3])}, keepdims=1)
     case(f"reduce_separate {_op}_only_ones", _op, {"x": floats(1, 4, 5, 1)}, {"axes": np.int64([0, 3])}, keepdims=0)
+for _op in ("ReduceSum", "ReduceMean", "ReduceMax", "ReduceL2"):  # rows side by side of few columns, and those left over
+    for _rows, _columns in ((97, 16), (301, 24), (97, 48), (301, 63), (98, 70)):
+        case(f"reduce_columns {_op}_{_rows}x{_columns}", _op, {"x": floats(2, _rows, _columns)}, {"axes": np.int64([1])})
+        case(f"reduce_columns {_op}_{_rows}x{_columns}_f64", _op, {"x": floats(2, _rows, _columns).astype(np.float64)}, {"axes": np.int64([1])})
 for _rows, _length in ((6, 5), (7, 70), (3, 9000)):  # NaN in vectors side by side, in the last of them, and behind
     _gaps = floats(_rows, _length)
     _gaps[0] = -np.inf

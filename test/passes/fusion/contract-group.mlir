@@ -89,7 +89,7 @@ func.func @main(%x: tensor<?x1x128x128x16xf32>) -> tensor<?x4x128x128x16xf32> {
 
 // -----
 
-// So is a pool of whole images, but not one that leaves more than a pixel of them, and not of what no second-level cache is too small for.
+// So is a pool of whole images, but not one that leaves more than a pixel of them, nor of a result that a second-level cache holds.
 // CHECK: func.func @plan_run
 // CHECK-COUNT-5: plan.launch
 // CHECK-NOT: plan.launch
