@@ -60,7 +60,8 @@ struct Code {
   Value splat(Value scalar, int64_t lanes) { return mlir::vector::BroadcastOp::create(b, loc, vec(scalar.getType(), lanes), scalar); }
   // Asks for the line at `address`, which need not exist. `locality`: LLVM's, 3 for the first-level cache, 2 for the second.
   void prefetch(Value address, int locality = 3) { mlir::LLVM::Prefetch::create(b, loc, address, /*rw=*/0, locality, /*cache=*/1); }
-  Value fma(Value l, Value r, Value to) { return mlir::LLVM::FMAOp::create(b, loc, l, r, to); }
+  // Of a product and a sum where the processor has no instruction for both, which a call of fmaf for each element would stand for.
+  Value fma(Value l, Value r, Value to) { return mlir::LLVM::FMulAddOp::create(b, loc, l, r, to); }
   Value addf(Value l, Value r) { return mlir::arith::AddFOp::create(b, loc, l, r); }
   Value mulf(Value l, Value r) { return mlir::arith::MulFOp::create(b, loc, l, r); }
 

@@ -40,6 +40,13 @@ def symbols(path, *flags):
 
 
 @SUITE.check
+def products_without_fma_call_nothing(s, folder):
+    """For processors that have no instruction for a product and a sum, these are two, not a call of fmaf for each element."""
+    called = symbols(s.compile(mlp_model(), folder, "--cpu", "x86-64-v2"), "-D", "--undefined-only") & {"fma", "fmaf"}
+    return f"calls {called}" if called else None
+
+
+@SUITE.check
 def exports_only_getters(s, folder):
     names = symbols(s.compile(mlp_model(), folder), "-D", "--defined-only")
     return None if names == {"onnxc_get_api", "onnxc_get_api_model"} else f"exports {names}"
