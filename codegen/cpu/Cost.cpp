@@ -66,10 +66,9 @@ static Product work(Operation *op) {
     auto frames = onnx::frameAxis(op);
     return product({kernel[0], kernel[1], frames ? frames->taps : 1});
   }
-  if (name == "packed.ConvTranspose" || name == "packed.NarrowConv") {
-    auto ints = [&](StringRef attribute) { return op->getAttrOfType<DenseI64ArrayAttr>(attribute).asArrayRef(); };
-    auto taps = [&](int64_t axis) { return llvm::divideCeil(ints("kernel_shape")[axis], ints("strides")[axis]); };  // of a phase, at most
-    return twice(product({int64_t(taps(0)), int64_t(taps(1)), op->getAttrOfType<IntegerAttr>("channels").getInt()}));
+  if (name == "packed.ConvTranspose" || name == "packed.NarrowConv") {  // if a result met all taps: phases()
+    ArrayRef<int64_t> kernel = op->getAttrOfType<DenseI64ArrayAttr>("kernel_shape").asArrayRef();
+    return twice(product({kernel[0], kernel[1], op->getAttrOfType<IntegerAttr>("channels").getInt()}));
   }
   if (name != "Conv" && name != "packed.Conv" && name != "packed.GroupedConv")
     return CostTerm{1, {}};
@@ -84,6 +83,14 @@ static Product work(Operation *op) {
   if (name == "packed.GroupedConv")
     return twice(product({w[1], w[2], w[3]}));
   return twice(product(ArrayRef<int64_t>(w).drop_front()));
+}
+
+// Of so many results of a transposed convolution each tap meets one.
+static int64_t phases(Operation *op) {
+  if (StringRef name = onnx::opName(op); name != "packed.ConvTranspose" && name != "packed.NarrowConv")
+    return 1;
+  ArrayRef<int64_t> strides = op->getAttrOfType<DenseI64ArrayAttr>("strides").asArrayRef();
+  return strides[0] * strides[1];
 }
 
 // The two products of an attention, of all its scores.
@@ -123,7 +130,10 @@ Cost costOf(kernel::FuncOp kernel) {
       auto [scores, values] = attentionWork(op);
       add(cost.flops, scores), add(cost.flops, values);
     } else if (onnx::isOnnx(op) && onnx::opName(op) != "Constant" && op->getNumResults()) {
-      add(cost.flops, times(elements(op->getResult(0).getType()), work(op)));
+      Product flops = times(elements(op->getResult(0).getType()), work(op));
+      if (flops)
+        flops->factor /= phases(op);
+      add(cost.flops, flops);
     }
   });
   auto memory = [&](Type type) {

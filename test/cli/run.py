@@ -363,6 +363,19 @@ def ops_tell_types(s, folder):
 
 
 @SUITE.check
+def bench_knows_operations_of_transposed_convolutions(s, folder):
+    """Each number of the input meets each tap once, however many taps the phases of a filter have."""
+    for kernel, pads in ((3, [1, 1, 0, 0]), (2, [0] * 4)):
+        node = helper.make_node("ConvTranspose", ["x", "w"], ["y"], strides=[2, 2], pads=pads)
+        model = make([node], [info("x", 1, 32, 16, 16)], [info("y", 1, 32, 32, 32)], [weight("w", 32, 32, kernel, kernel)])
+        s.onnxc("bench", save(model, folder / "m.onnx"), "--duration", "0.02", "--warmup", "1", "--profile", folder / "p.csv")
+        flops = max(int(line.split(",")[-2]) for line in (folder / "p.csv").read_text().splitlines()[1:])
+        if flops != 2 * 32 * 32 * 16 * 16 * kernel * kernel:
+            return f"{kernel}: {flops}"
+    return None
+
+
+@SUITE.check
 def bench_knows_operations_of_attention(s, folder):
     nodes = [helper.make_node("MatMul", ["q", "k"], ["s"]), helper.make_node("Softmax", ["s"], ["p"]), helper.make_node("MatMul", ["p", "v"], ["y"])]
     model = make(nodes, [info("q", "n", 8), info("k", 8, "m"), info("v", "m", 6)], [info("y", "n", 6)])
