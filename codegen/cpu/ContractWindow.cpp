@@ -113,9 +113,12 @@ int64_t WindowEmitter::chainsOf(const StripTile &strip) const {
   return convolves || strip.checked || strip.width > 1 ? 1 : std::min({most, w.kw, registers() / 2});
 }
 
+// What changes no sum or maximum.
+Value WindowEmitter::nothing() { return c.real(convolves || average ? 0.0 : -INFINITY, type); }
+
 // What the accumulators of a tile of block `block` are before its first row.
 Code::Values WindowEmitter::starts(const StripTile &strip, Value block) {
-  Value start = c.real(convolves || average ? 0.0 : -INFINITY, type);
+  Value start = nothing();
   if (joinsColumns())
     return Code::Values(columnsOf(w, strip).size(), start);
   if (convolves && op->getNumOperands() > 2)
@@ -151,7 +154,7 @@ Code::Values WindowEmitter::results(const StripTile &strip, Code::Values acc) {
         pixels[r] = pixels[r] ? combine(pixels[r], v, Value()) : v;
       }
     if (!pixels[r])
-      pixels[r] = c.real(average ? 0.0 : -INFINITY, type);
+      pixels[r] = nothing();
   }
   return pixels;
 }

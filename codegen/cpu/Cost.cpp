@@ -37,6 +37,8 @@ static Product dim(Value v, int64_t fromEnd) {
   return product(kernel::localDims(tensor)[tensor.getRank() - fromEnd]);
 }
 
+static bool hasPhases(StringRef name) { return name == "packed.ConvTranspose" || name == "packed.NarrowConv"; }
+
 // Operations for one element of the result: two for each product that it sums, or one.
 static Product work(Operation *op) {
   StringRef name = onnx::opName(op);
@@ -66,7 +68,7 @@ static Product work(Operation *op) {
     auto frames = onnx::frameAxis(op);
     return product({kernel[0], kernel[1], frames ? frames->taps : 1});
   }
-  if (name == "packed.ConvTranspose" || name == "packed.NarrowConv") {  // if a result met all taps: phases()
+  if (hasPhases(name)) {  // if a result met all taps: phases()
     ArrayRef<int64_t> kernel = op->getAttrOfType<DenseI64ArrayAttr>("kernel_shape").asArrayRef();
     return twice(product({kernel[0], kernel[1], op->getAttrOfType<IntegerAttr>("channels").getInt()}));
   }
@@ -87,7 +89,7 @@ static Product work(Operation *op) {
 
 // Of so many results of a transposed convolution each tap meets one.
 static int64_t phases(Operation *op) {
-  if (StringRef name = onnx::opName(op); name != "packed.ConvTranspose" && name != "packed.NarrowConv")
+  if (!hasPhases(onnx::opName(op)))
     return 1;
   ArrayRef<int64_t> strides = op->getAttrOfType<DenseI64ArrayAttr>("strides").asArrayRef();
   return strides[0] * strides[1];

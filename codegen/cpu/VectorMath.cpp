@@ -10,7 +10,7 @@ Num operator-(Num l, Num r) { return {l.c, arith::SubFOp::create(l.c->b, l.c->lo
 Num operator*(Num l, Num r) { return {l.c, arith::MulFOp::create(l.c->b, l.c->loc, l.v, r.v)}; }
 Num operator/(Num l, Num r) { return {l.c, arith::DivFOp::create(l.c->b, l.c->loc, l.v, r.v)}; }
 Num operator-(Num x) { return {x.c, arith::NegFOp::create(x.c->b, x.c->loc, x.v)}; }
-Num fma(Num l, Num r, Num to) { return {l.c, LLVM::FMulAddOp::create(l.c->b, l.c->loc, l.v, r.v, to.v)}; }
+Num fma(Num l, Num r, Num to) { return {l.c, l.c->fma(l.v, r.v, to.v)}; }
 
 Num horner(Num x, ArrayRef<double> coefficients) {
   Num p = x.of(coefficients.back());

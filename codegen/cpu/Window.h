@@ -25,6 +25,7 @@ private:
   int64_t mostColumns() const { return registers() * 7 / 8; }                                 // that a tile joins first
   bool joinsColumns() const;
   int64_t chainsOf(const StripTile &strip) const;
+  Value nothing();
   Code::Values starts(const StripTile &strip, Value block);
   Code::Values line(const StripTile &strip, mlir::ValueRange start, Value line, Value weights, Value column);
   Code::Values results(const StripTile &strip, Code::Values acc);

@@ -54,12 +54,14 @@ for _pattern in ("[ab]*a[ab]{8}", "a[^c]*b|ab|é", r"(\w+-?)+", r"^a.*\b"):
     case(f"regex_table_{_pattern}", 'y = RegexFullMatch <pattern = "PATTERN"> (x)'.replace("PATTERN", _pattern.replace("\\", "\\\\")),
          np.array([re.fullmatch(_pattern, line, re.ASCII) is not None for line in LINES]), "bool[] y", x=texts(*LINES))
 
-# Windows over padding alone.
-for _kernel, _strides in (((3, 3), (1, 1)), ((3, 3), (2, 2)), ((1, 9), (1, 1)), ((6, 9), (1, 1))):  # blocks of channels: a pixel that is NaN in the first of two images
+# Pools in blocks of channels: a pixel of the first of two images is NaN.
+for _kernel, _strides in (((3, 3), (1, 1)), ((3, 3), (2, 2)), ((1, 9), (1, 1)), ((6, 9), (1, 1))):
     _x = np.arange(2 * 16 * 6 * 9, dtype=F32).reshape(2, 16, 6, 9) % 101
     _x[0, :, 2, 4] = np.nan
     _want = np.lib.stride_tricks.sliding_window_view(_x, _kernel, (2, 3))[:, :, ::_strides[0], ::_strides[1]].max((-1, -2))
     case(f"pool_nan_blocks_{_kernel[0]}x{_kernel[1]}_{_strides[0]}", f"t = Conv (x, w)  y = MaxPool <kernel_shape = {list(_kernel)}, strides = {list(_strides)}> (t)", _want, x=_x, w=np.eye(16, dtype=F32)[:, :, None, None])
+
+# Windows over padding alone.
 case("empty_pool", "y = MaxPool <kernel_shape = [3, 3], pads = [2, 1, 2, 1]> (x)", np.full((1, 2, 2, 5), -np.inf, F32), x=np.zeros((1, 2, 0, 5), F32))
 
 # An adapter of rank 0, as LoRA's before it has learnt anything.
