@@ -192,47 +192,59 @@ static bool put(int fd, uint64_t offset, const T &value) {
   return pwrite(fd, &value, sizeof value, offset) == sizeof value;
 }
 
-// The weights have the highest address: their segment is the loadable one with the highest.
-static bool patchHeaders(int fd, uint64_t offset, uint64_t size) {
-  ELF::Elf64_Ehdr header;
-  ELF::Elf64_Phdr segment, last = {};
-  ELF::Elf64_Shdr entry;
+namespace {
+// The segment of the weights, the loadable one of the highest address, and where its header is.
+struct WeightsSegment {
+  ELF::Elf64_Ehdr file;
+  ELF::Elf64_Phdr header = {};
   uint64_t place = 0;
-  if (!get(fd, 0, header))
-    return false;
-  for (int i = 0; i < header.e_phnum; ++i) {
-    uint64_t here = header.e_phoff + i * sizeof segment;
-    if (!get(fd, here, segment))
+
+  bool find(int fd, uint64_t size) {
+    if (!get(fd, 0, file))
       return false;
-    if (segment.p_type == ELF::PT_LOAD && segment.p_vaddr >= last.p_vaddr)
-      last = segment, place = here;
-  }
-  if (!place || last.p_memsz != size)
-    return false;
-  for (int i = 0; i < header.e_shnum; ++i) {
-    uint64_t here = header.e_shoff + i * sizeof entry;
-    if (!get(fd, here, entry))
-      return false;
-    if (entry.sh_addr == last.p_vaddr && entry.sh_size == size && entry.sh_type == ELF::SHT_NOBITS) {
-      entry.sh_type = ELF::SHT_PROGBITS, entry.sh_offset = offset;
-      if (!put(fd, here, entry))
+    for (int i = 0; i < file.e_phnum; ++i) {
+      ELF::Elf64_Phdr segment;
+      uint64_t here = file.e_phoff + i * sizeof segment;
+      if (!get(fd, here, segment))
         return false;
+      if (segment.p_type == ELF::PT_LOAD && segment.p_vaddr >= header.p_vaddr)
+        header = segment, place = here;
     }
+    return place && header.p_memsz == size;
   }
-  last.p_offset = offset, last.p_filesz = size, last.p_flags = ELF::PF_R;
-  return put(fd, place, last);
-}
+  // Points the segment and its section at the weights.
+  bool patch(int fd, uint64_t offset, uint64_t align) {
+    for (int i = 0; i < file.e_shnum; ++i) {
+      ELF::Elf64_Shdr entry;
+      uint64_t here = file.e_shoff + i * sizeof entry;
+      if (!get(fd, here, entry))
+        return false;
+      if (entry.sh_addr == header.p_vaddr && entry.sh_size == header.p_memsz && entry.sh_type == ELF::SHT_NOBITS) {
+        entry.sh_type = ELF::SHT_PROGBITS, entry.sh_offset = offset;
+        if (!put(fd, here, entry))
+          return false;
+      }
+    }
+    header.p_offset = offset, header.p_filesz = header.p_memsz, header.p_flags = ELF::PF_R, header.p_align = align;
+    return put(fd, place, header);
+  }
+};
+}  // namespace
 
 Error appendWeights(const ElfTarget &target, StringRef path, uint64_t size, const std::function<Error(raw_ostream &)> &write) {
   uint64_t end;
   if (std::error_code code = sys::fs::file_size(path, end))
     return fileError(path, code);
-  uint64_t offset = alignTo(end, target.pageBytes);
   int fd = open(path.str().c_str(), O_RDWR | O_CLOEXEC);
   if (fd < 0)
     return fileError(path, std::error_code(errno, std::generic_category()));
   raw_fd_ostream out(fd, true);
-  if (!patchHeaders(fd, offset, size))
+  WeightsSegment segment;
+  bool found = segment.find(fd, size);
+  // Huge pages of the file's cache can be mapped as such where they and their addresses begin together.
+  constexpr uint64_t hugePage = 2 << 20;
+  const uint64_t align = size >= 2 * hugePage ? hugePage : target.pageBytes, offset = alignTo(end, align, segment.header.p_vaddr % align);
+  if (!found || !segment.patch(fd, offset, align))
     return createStringError("'" + path + "': the linker placed no segment for the weights");
   out.seek(end);
   out.write_zeros(offset - end);

@@ -1,5 +1,11 @@
-"""What the checks of run.py, ranges.py and weights.py do as callers of an artefact: loading it, giving it a batch, being refused."""
+"""What the checks of this folder do: loading an artefact, giving it a batch, being refused, asking a tool about it."""
+import subprocess
+
 import numpy as np
+
+
+def tool(*command):
+    return subprocess.run([str(c) for c in command], capture_output=True, text=True, check=True).stdout
 
 
 def load(path, num_threads=1, **options):

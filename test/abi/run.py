@@ -4,7 +4,6 @@ usage: run.py --onnxc BIN --loader DIR       ends with `abi: N passed, N failed,
 """
 import ctypes
 import json
-import re
 import subprocess
 import sys
 import threading
@@ -14,56 +13,16 @@ import numpy as np
 from onnx import TensorProto, helper, numpy_helper
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+import image
 import loader
 import process
 import ranges
 import sizes
 import weights
-from caller import batch, load, refusal
+from caller import batch, load, refusal, tool
 from common import Skip, Suite, WIDEST, info, make, mlp_model, relu_model, weight
 
 SUITE = Suite("abi", __doc__, jobs=1)
-
-
-def tool(*command):
-    return subprocess.run([str(c) for c in command], capture_output=True, text=True, check=True).stdout
-
-
-@SUITE.check
-def needs_only_libc(s, folder):
-    needed = set(re.findall(r"NEEDED.*\[(.+?)\]", tool("readelf", "-d", s.compile(mlp_model(), folder))))
-    return None if needed <= {"libc.so.6", "libm.so.6"} else f"needs {needed}"
-
-
-def symbols(path, *flags):
-    return {line.split()[-1].split("@")[0] for line in tool("nm", *flags, path).split("\n") if line and not line.endswith(":")}
-
-
-@SUITE.check
-def products_without_fma_call_nothing(s, folder):
-    """For processors that have no instruction for a product and a sum, these are two, not a call of fmaf for each element."""
-    called = symbols(s.compile(mlp_model(), folder, "--cpu", "x86-64-v2"), "-D", "--undefined-only") & {"fma", "fmaf"}
-    return f"calls {called}" if called else None
-
-
-@SUITE.check
-def exports_only_getters(s, folder):
-    names = symbols(s.compile(mlp_model(), folder), "-D", "--defined-only")
-    return None if names == {"onnxc_get_api", "onnxc_get_api_model"} else f"exports {names}"
-
-
-@SUITE.check
-def objects_need_only_libc(s, folder):
-    """Archives and objects show the model's getter and want nothing that libc and libm lack; executables need these two alone."""
-    known = set().union(*(symbols(tool("clang-22", f"-print-file-name={name}").strip(), "-D", "--defined-only") for name in ("libc.so.6", "libm.so.6")))
-    for suffix in (".a", ".o"):
-        path = s.compile(mlp_model(), folder, suffix=suffix)
-        if (names := symbols(path, "-g", "--defined-only")) != {"onnxc_get_api_model"}:
-            return f"{suffix} defines {names}"
-        if names := symbols(path, "-u") - known - {"_GLOBAL_OFFSET_TABLE_"}:
-            return f"{suffix} wants {names}"
-    needed = set(re.findall(r"NEEDED.*\[(.+?)\]", tool("readelf", "-d", s.compile(mlp_model(), folder, suffix="", name="program"))))
-    return None if needed <= {"libc.so.6", "libm.so.6"} else f"an executable needs {needed}"
 
 
 @SUITE.check
@@ -133,35 +92,6 @@ def loader_gives_lists_of_dicts(s, folder):
         if model.outputs[0].dtype is not None or "byLabel" not in repr(model):
             return "an output of maps has no one numpy type"
     return None
-
-
-@SUITE.check
-def no_initialisers(s, folder):
-    sections = tool("readelf", "-SW", s.compile(mlp_model(), folder))
-    found = re.findall(r"\.(?:init_array|fini_array|ctors|dtors)\b", sections)
-    return f"has {found}" if found else None
-
-
-@SUITE.check
-def no_variables(s, folder):
-    """Nothing that one run writes and another reads, but what the loader fills in."""
-    ports = [info("x", "n", 64, dtype=TensorProto.UINT8), info("w", 64, 32, dtype=TensorProto.INT8)]
-    library = s.compile(make([helper.make_node("MatMulInteger", ["x", "w"], ["y"])], ports, [info("y", "n", 32, dtype=TensorProto.INT32)]), folder)
-    sizes = re.findall(r" (\.t?(?:data|bss)) +\w+ +\w+ +\w+ (\w+)", tool("readelf", "-SW", library))
-    found = [name for name, size in sizes if int(size, 16)]
-    return f"has {found}" if found else None
-
-
-@SUITE.check
-def no_executable_stack_or_writable_code(s, folder):
-    segments = tool("readelf", "-lW", s.compile(mlp_model(), folder))
-    return "a segment is writable and executable" if re.search(r"\bRWE\b", segments) else None
-
-
-@SUITE.check
-def no_host_paths(s, folder):
-    data = s.compile(mlp_model(), folder).read_bytes()
-    return "holds the path of the build machine" if str(folder).encode() in data or str(Path(__file__).parent.parent).encode() in data else None
 
 
 class Origin(ctypes.Structure):
@@ -590,7 +520,7 @@ def levels_agree(s, folder):
     return None if all(np.allclose(r, results[-1], rtol=1e-4, atol=1e-6) for r in results) else "levels disagree"
 
 
-for check in loader.CHECKS + process.CHECKS + ranges.CHECKS + sizes.CHECKS + weights.CHECKS:
+for check in image.CHECKS + loader.CHECKS + process.CHECKS + ranges.CHECKS + sizes.CHECKS + weights.CHECKS:
     SUITE.check(check)
 
 if __name__ == "__main__":
