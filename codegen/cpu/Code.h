@@ -63,6 +63,7 @@ struct Code {
   // Of a product and a sum where the processor has no instruction for both, which a call of fmaf for each element would stand for.
   Value fma(Value l, Value r, Value to) { return mlir::LLVM::FMulAddOp::create(b, loc, l, r, to); }
   Value addf(Value l, Value r) { return mlir::arith::AddFOp::create(b, loc, l, r); }
+  Value subf(Value l, Value r) { return mlir::arith::SubFOp::create(b, loc, l, r); }
   Value mulf(Value l, Value r) { return mlir::arith::MulFOp::create(b, loc, l, r); }
 
   // Memory. `align` in bytes; elements of user buffers are aligned to themselves only.

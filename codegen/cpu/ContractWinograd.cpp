@@ -1,13 +1,13 @@
 // ContractWinograd.cpp: convolutions by Winograd's transformation of one axis or two: a chunk of input tiles is transformed into scratch
-// memory, multiplied with the transformed filters point by point (Rows.h), and transformed back. passes/layout/Winograd.cpp has the filters
-// and the points.
+// memory, multiplied with the transformed filters point by point (Rows.h), and transformed back. passes/layout/Winograd.cpp has the points,
+// and the filters where they are not large: those are transformed for each chunk.
 //
 // tile     pixels of the result, 4x4 of a 3x3 filter, from 6x6 of the input; in a dilated convolution they lie apart
 // segment  a part of a large filter, 4x4 of 7x7, whose inputs lie a segment's taps further
 // chunk    tiles of one image or of several, whose tiles follow one another
 // unit     a chunk of a group of channels, a register tile's output panels; a task takes several of them at once
-// scratch  inputs [points, segments, blocks, tiles, 16] and products [points, group's panels, tiles, 16]; a few lines keep the points apart
-//          from a power of two
+// scratch  inputs [points, segments, blocks, tiles, 16], products [points, group's panels, tiles, 16], and of filters that are transformed
+//          here those of some blocks [points, group's panels, blocks * 16, 16]; a few lines keep the points apart from a power of two
 #include "codegen/cpu/Contract.h"
 #include "codegen/cpu/Rows.h"
 #include "codegen/cpu/Strips.h"
@@ -17,8 +17,6 @@
 using namespace mlir;
 namespace onnxc {
 namespace {
-
-constexpr int64_t kLargeFilters = 4 << 20;  // bytes
 
 // One axis. Of a dilated one the first tiles of all phases come before the second.
 struct Axis : onnx::WinogradAxis {
@@ -72,16 +70,25 @@ struct Winograd {
   SmallVector<AffineExpr> yExprs;
   int64_t blocks, depth, panels;                       // of a group of channels
   int64_t tiles, groupPanels, inputStep, productStep;  // tiles of a chunk; bytes from one point to the next
+  bool large;                                          // filters are transformed here
+  int64_t panelBytes, filterStep;                      // of transformed filters
+  int64_t together;                                    // blocks of channels whose filters are transformed together
   bool wholeChunks = false;                            // every chunk works on `tiles`: those past the last are that one again
   std::optional<RowsSchedule> rows;                    // a chunk's tiles, at each point
   VectorType lanes;
   Value across, ofImage, count;  // tiles of a line, of an image and of all
 
   Winograd(KernelCode &code, onnx::PackedWinogradConvOp op);
-  // Whether filters come slower than wide vectors multiply them: those that no second-level cache holds.
-  bool waitsForFilters() const { return c.vectorBits >= 512 && points * groups * panels * depth * kLanes * kPanelBytes > kLargeFilters; }
+  // Whether filters come slower than they are multiplied, if a chunk has few tiles: those that no second-level cache holds.
+  bool waitsForFilters() const { return points * groups * panels * depth * kLanes * kPanelBytes > onnx::kLargeWinogradFilters; }
   double flops(int64_t panels) const { return 2.0 * double(points * tiles * depth * kLanes * panels * kLanes); }  // of a chunk
   Value products() { return c.at(c.scratch, points * inputStep); }
+  Value filters() { return c.at(products(), points * productStep); }
+  int64_t scratchBytes() const { return points * (inputStep + productStep + (large ? filterStep : 0)); }
+  int64_t tapCount() const { return down.segment * right.segment; }
+  int64_t tapBytes(int64_t blocks) const { return blocks * kLanes * tapCount() * kPanelBytes; }  // of a panel
+  // Whether it is the products that ask memory for the taps that are transformed next; those of narrow vectors have no time to.
+  bool productsAsk() const { return c.vectorBits >= 512; }
   Code::Values inputRow(const Axis &axis, ValueRange d);
   Code::Values outputRow(const Axis &axis, ValueRange m);
   // The address of a tile's pixel in a plane.
@@ -101,7 +108,17 @@ struct Winograd {
   void transformInputs(const Part &part, Value have);
   int64_t chunkTiles();
   void chooseRows();
-  void multiply(const Part &part, Value count, Value from, Value to);
+  struct Range {
+    Value from, to;
+  };
+  Value taps(const Part &part, Value panel, Value block) {
+    Value at = c.add(c.mul(c.add(c.mul(part.group, panels), panel), depth), block);
+    return c.at(c.address(op.getW()), c.mul(at, tapBytes(1)));
+  }
+  Value combine(ArrayRef<double> factors, ValueRange taps);
+  void transformFilters(const Part &part, const Range &panelsOf, const Range &blocksOf, Value next);
+  void product(Value point, Value count, const Range &panelsOf, RowsProblem p);
+  void multiply(const Part &part, Value count, const Range &panelsOf);
   void finishTiles(const Part &part, Value from, Value to);
   void finishTile(Place first, Value panel, Value at, bool whole);
   void emit();
@@ -114,14 +131,15 @@ Winograd::Winograd(KernelCode &code, onnx::PackedWinogradConvOp op)
       lanes(code.vec(code.f32, kLanes)) {
   constexpr int64_t apart = 5 * 64;
   ArrayRef<int64_t> f = cast<RankedTensorType>(op.getW().getType()).getShape();
-  panels = f[1] / groups, depth = f[2] / kLanes, blocks = depth / segments;
+  large = f.size() == 5, panels = f[large ? 0 : 1] / groups, depth = f[large ? 1 : 2] / kLanes, blocks = depth / segments;
   tiles = scheduled(c.kernel, "chunk", chunkTiles(), 4 * onnx::kMostWinogradTiles);
   chooseRows();
   // A group is a multiple of the register tile's panels: RowsEmitter gives only the last one a rest. Each reads a chunk's inputs.
-  int64_t step = rows->tile.panels, most = waitsForFilters() ? 8 : 4;
+  int64_t step = rows->tile.panels, most = large ? 2 : waitsForFilters() ? 8 : 4;
   groupPanels = std::min(panels, std::max<int64_t>(1, most / step) * step);
   groupPanels = std::min<int64_t>(panels, llvm::divideCeil(scheduled(c.kernel, "group", groupPanels, panels), step) * step);
   inputStep = depth * tiles * kPanelBytes + apart, productStep = groupPanels * tiles * kPanelBytes + apart;
+  panelBytes = (large ? together : depth) * kLanes * kPanelBytes, filterStep = groupPanels * panelBytes + apart;
 }
 
 // How a chunk's tiles are multiplied. An image of unknown size may have few of them: register tiles of eight take 4, 16, 49, 64 and 196
@@ -135,7 +153,12 @@ void Winograd::chooseRows() {
     rows->wholeTiles = true;
     tiles = llvm::divideCeil(tiles, rows->tile.rows) * rows->tile.rows;
   }
+  if (large)  // their points of two panels stay in the second-level cache
+    rows->depthBlock = c.vectorBits >= 512 ? 4 : 2;
   rows->scheduleDepth(c.kernel, depth);
+  together = rows->depthBlock ? rows->depthBlock : depth;
+  if (large)
+    rows->depthBlock = 0;
 }
 
 // Tiles of a chunk, shared out evenly: as many as the second-level cache holds the transformed inputs of; more where the filters lie behind
@@ -269,21 +292,83 @@ void Winograd::transformInputs(const Part &part, Value have) {
   segments == 1 ? ofSegment(c.n(0)) : c.loop(c.n(0), c.n(segments), c.n(1), ofSegment);
 }
 
-void Winograd::multiply(const Part &part, Value count, Value from, Value to) {
-  int64_t panelBytes = depth * kLanes * kPanelBytes;
+// What a point is of taps, those of even powers first: points that differ in their sign share the sum.
+Value Winograd::combine(ArrayRef<double> factors, ValueRange taps) {
+  const bool alike = llvm::all_of(factors, [&](double f) { return std::abs(f) == std::abs(factors[0]); });
+  Value sum;
+  for (size_t first : {0, 1})
+    for (size_t i = first; i < factors.size(); i += 2) {
+      Value factor = alike || factors[i] == 1 ? Value() : c.real(factors[i], taps[i].getType());
+      if (factors[i] == 0)
+        continue;
+      if (!sum)
+        sum = factor ? c.mulf(factor, taps[i]) : taps[i];
+      else if (!alike)
+        sum = c.fma(factor, taps[i], sum);
+      else
+        sum = factors[i] == factors[0] ? c.addf(sum, taps[i]) : c.subf(sum, taps[i]);
+    }
+  return alike && factors[0] != 1 ? c.mulf(c.real(factors[0], sum.getType()), sum) : sum;
+}
+
+// G g G^T of the channels of some blocks. `next`: the taps that come after them.
+void Winograd::transformFilters(const Part &part, const Range &panelsOf, const Range &blocksOf, Value next) {
+  const auto g = down.filters(), h = right.filters();
+  const int64_t parts = kPanelBytes * 8 / c.vectorBits;
+  VectorType type = c.vec(c.f32, kLanes / parts);
+  c.loop(panelsOf.from, panelsOf.to, c.n(1), [&](Value panel) {
+    Value along = c.sub(panel, panelsOf.from), sink = c.at(filters(), c.mul(along, panelBytes));
+    Value source = taps(part, panel, blocksOf.from), ahead = c.at(next, c.mul(along, tapBytes(depth)));
+    c.loop(c.n(0), c.mul(c.sub(blocksOf.to, blocksOf.from), kLanes * kPanelBytes), c.n(kPanelBytes), [&](Value step) {
+      for (int64_t i = 0; i < tapCount() && !productsAsk(); ++i)
+        c.prefetch(c.at(c.at(ahead, c.mul(step, tapCount())), i * kPanelBytes), /*locality=*/2);
+      c.loop(c.n(0), c.n(kPanelBytes), c.n(kPanelBytes / parts), [&](Value lane) {
+        Value of = c.at(c.at(source, c.mul(step, tapCount())), lane), to = c.at(c.at(sink, step), lane);
+        SmallVector<Code::Values> columns(right.segment);
+        for (int64_t i = 0; i < tapCount(); ++i)
+          columns[i % right.segment].push_back(c.load(type, c.at(of, i * kPanelBytes)));
+        for (int64_t i = 0; i < down.points(); ++i) {
+          Code::Values row = llvm::map_to_vector(columns, [&](const Code::Values &column) { return combine(g[i], column); });
+          for (int64_t j = 0; j < right.points(); ++j)
+            c.store(combine(h[j], row), c.at(to, (i * right.points() + j) * filterStep));
+        }
+      });
+    });
+  });
+}
+
+void Winograd::product(Value point, Value count, const Range &panelsOf, RowsProblem p) {
   Epilogue none(c, nullptr);
-  c.loop(c.n(0), c.n(points), c.n(1), [&](Value point) {
-    RowsProblem p;
-    p.a = c.at(c.scratch, c.mul(point, inputStep));
-    p.b = c.at(c.address(op.getW()), c.mul(c.add(c.mul(point, groups), part.group), panels * panelBytes));
-    p.nextB = c.at(p.b, c.add(c.n(groups * panels * panelBytes), c.mul(from, panelBytes)));
-    p.out = c.at(products(), c.sub(c.mul(point, productStep), c.mul(from, tiles * kPanelBytes)));
-    p.outOffset = c.n(0);
-    p.rowBytes = p.outRowBytes = c.n(kPanelBytes);
-    p.blockBytes = p.outPanelBytes = c.n(tiles * kPanelBytes);
-    p.depth = c.n(depth), p.panelBytes = c.n(panelBytes), p.lastSteps = lastBlockSteps(op.getChannels());
-    p.index = [](Value, Value) { return Code::Values(); };
-    RowsEmitter(c, none, *rows).emit(p, count, {c.n(0), rows->tiles(c, count)}, c.n(panels), from, to);
+  p.a = c.at(c.scratch, c.mul(point, inputStep));
+  p.out = c.at(products(), c.sub(c.mul(point, productStep), c.mul(panelsOf.from, tiles * kPanelBytes)));
+  p.outOffset = c.n(0);
+  p.rowBytes = p.outRowBytes = c.n(kPanelBytes);
+  p.blockBytes = p.outPanelBytes = c.n(tiles * kPanelBytes);
+  p.depth = c.n(depth), p.panelBytes = c.n(panelBytes), p.lastSteps = lastBlockSteps(op.getChannels());
+  p.index = [](Value, Value) { return Code::Values(); };
+  RowsEmitter(c, none, *rows).emit(p, count, {c.n(0), rows->tiles(c, count)}, c.n(panels), panelsOf.from, panelsOf.to);
+}
+
+void Winograd::multiply(const Part &part, Value count, const Range &panelsOf) {
+  if (!large)
+    return c.loop(c.n(0), c.n(points), c.n(1), [&](Value point) {
+      RowsProblem p;
+      p.b = c.at(c.address(op.getW()), c.mul(c.add(c.mul(point, groups), part.group), panels * panelBytes));
+      p.nextB = c.at(p.b, c.add(c.n(groups * panels * panelBytes), c.mul(panelsOf.from, panelBytes)));
+      product(point, count, panelsOf, p);
+    });
+  c.loop(c.n(0), c.n(depth), c.n(together), [&](Value begin) {
+    Range blocksOf{begin, c.min(c.add(begin, together), c.n(depth))};
+    Value next = c.select(c.less(blocksOf.to, c.n(depth)), taps(part, panelsOf.from, blocksOf.to), taps(part, panelsOf.to, c.n(0)));
+    transformFilters(part, panelsOf, blocksOf, next);
+    c.loop(c.n(0), c.n(points), c.n(1), [&](Value point) {
+      RowsProblem p;
+      p.b = c.at(filters(), c.sub(c.mul(point, filterStep), c.add(c.mul(panelsOf.from, panelBytes), c.mul(begin, kLanes * kPanelBytes))));
+      p.firstStep = begin, p.endStep = blocksOf.to;
+      if (productsAsk())  // each for a share
+        p.nextB = c.at(next, c.mul(point, tapBytes(together) / points / 64 * 64)), p.nextPanelBytes = c.n(tapBytes(depth));
+      product(point, count, panelsOf, p);
+    });
   });
 }
 
@@ -347,7 +432,7 @@ void Winograd::emit() {
   MLIRContext *context = c.b.getContext();
   AffineExpr tilesExpr = yExprs[0] * down.tiles(yExprs[2]) * right.tiles(yExprs[3]);
   setExtent(c.kernel, {tilesExpr.ceilDiv(tiles), getAffineConstantExpr(groups * parts, context)}, flops(step));
-  setScratch(c.kernel, getAffineConstantExpr(points * (inputStep + productStep), context));
+  setScratch(c.kernel, getAffineConstantExpr(scratchBytes(), context));
   across = right.tiles(c, y[3]), ofImage = c.mul(down.tiles(c, y[2]), across), count = c.mul(y[0], ofImage);
   // The units of a group of channels follow one another: its inputs are transformed once.
   UnitLoop units{c.begin, c.end, c.n(parts), int64_t(llvm::divideCeil(groupPanels, step))};
@@ -357,7 +442,7 @@ void Winograd::emit() {
     Value rest = c.sub(count, c.mul(part.chunk, tiles)), height = c.n(rows->tile.rows);
     Value held = wholeChunks ? c.n(tiles) : c.min(c.n(tiles), c.mul(c.ceilDiv(rest, height), height));
     c.when(c.equal(at, have[0]), [] {}, [&] { transformInputs(part, held); });
-    multiply(part, held, from, to);
+    multiply(part, held, {from, to});
     finishTiles(part, from, to);
     return Code::Values{at};
   });

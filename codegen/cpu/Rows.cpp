@@ -213,9 +213,10 @@ RowsEmitter::Pass RowsEmitter::passOf(const RowsProblem &p, Value from, Value gr
   const RowsProblem &read = p.inMemory();
   int64_t stepBytes = (p.blockBytes ? kLanes : 1) * s.type.bytes();
   Value own = c.at(read.b, c.mul(group, read.panelBytes)), next = p.nextB ? p.nextB : c.at(own, c.mul(c.n(s.groupPanels), read.panelBytes));
-  Pass pass{s.depthBlock ? c.min(c.add(from, s.depthBlock), p.depth) : p.depth, c.at(own, c.mul(from, stepBytes)), next};
+  Value end = p.endStep ? p.endStep : p.depth;
+  Pass pass{s.depthBlock ? c.min(c.add(from, s.depthBlock), end) : end, c.at(own, c.mul(from, stepBytes)), next};
   if (s.depthBlock)
-    pass.next = c.select(c.less(pass.to, p.depth), c.at(own, c.mul(pass.to, stepBytes)), next);
+    pass.next = c.select(c.less(pass.to, end), c.at(own, c.mul(pass.to, stepBytes)), next);
   return pass;
 }
 
@@ -224,7 +225,8 @@ RowsEmitter::Pass RowsEmitter::passOf(const RowsProblem &p, Value from, Value gr
 Value RowsEmitter::linesAhead(const RowsProblem &p, const Pass &pass, Value tile) const {
   if (c.vectorBits < 512 || p.stepBytes || (s.rows && s.tiles() < 2))
     return Value();
-  return c.select(c.less(tile, c.n(s.groupPanels)), c.at(pass.next, c.mul(tile, p.inMemory().panelBytes)), pass.here);
+  Value apart = p.nextPanelBytes ? p.nextPanelBytes : p.inMemory().panelBytes;
+  return c.select(c.less(tile, c.n(s.groupPanels)), c.at(pass.next, c.mul(tile, apart)), pass.here);
 }
 
 void RowsEmitter::emit(const RowsProblem &p, Value rows, Tiles tiles, Value panels, Value from, Value to) {
@@ -244,7 +246,7 @@ void RowsEmitter::emit(const RowsProblem &p, Value rows, Tiles tiles, Value pane
   if (s.depthBlock)
     c.loop(c.n(0), c.max(p.depth, c.n(1)), c.n(s.depthBlock), passes);  // of no steps: zeros, the epilogue
   else
-    passes(c.n(0));
+    passes(p.firstStep ? p.firstStep : c.n(0));
 }
 
 bool RowsEmitter::hasFew() const { return s.oneProblem && !s.rows && s.tile.rows >= kSmallRows; }

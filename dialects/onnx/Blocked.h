@@ -13,7 +13,8 @@ inline bool fillsBlocks(int64_t channels) { return 4 * channels >= 3 * int64_t(l
 // Whether a fifth of the lanes of their blocks would be empty, or there is less than a block: none are made for a convolution alone.
 inline bool leavesLanes(int64_t channels) { return channels < kLanes || 4 * int64_t(llvm::alignTo(channels, kLanes)) >= 5 * channels; }
 
-constexpr int64_t kMostWinogradTiles = 42;  // that read the transformed filters together
+constexpr int64_t kMostWinogradTiles = 42;          // that read the transformed filters together
+constexpr int64_t kLargeWinogradFilters = 4 << 20;  // bytes that no second-level cache holds
 
 // An axis of Winograd's transformation of stride 1 (passes/layout/Winograd.cpp): tiles of six points. One tap needs none; more than five
 // are cut into segments, as if there were as many times the channels.
@@ -28,6 +29,8 @@ struct WinogradAxis {
   bool isTransformed() const { return taps > 1; }
   int64_t points() const { return isTransformed() ? 6 : 1; }
   int64_t results() const { return points() - segment + 1; }  // of a tile
+  // G: what each point is of a segment's taps.
+  llvm::SmallVector<llvm::SmallVector<double>> filters() const;
   // Those that `size` results need; each phase of a dilated axis has its own.
   int64_t tiles(int64_t size, int64_t dilation) const { return llvm::divideCeil(llvm::divideCeil(size, dilation), results()) * dilation; }
 };

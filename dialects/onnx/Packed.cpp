@@ -21,6 +21,24 @@ bool onnxc::onnx::isProduct(PackedConvOp op) {
   return !op.getPlain() && !op.getFrames() && isPoint && llvm::all_of(op.getPads(), [](int64_t v) { return v == 0; });
 }
 
+// Row j of G is (1, p_j, p_j^2, ...) / M'(p_j) with M(x) = x (x^2 - 1) (x - 1/2) (x + 2), that of infinity (0, ..., 0, 1).
+SmallVector<SmallVector<double>> onnxc::onnx::WinogradAxis::filters() const {
+  if (!isTransformed())
+    return {{1}};
+  constexpr double finite[] = {0, 1, -1, 0.5, -2};
+  SmallVector<SmallVector<double>> g;
+  for (double point : finite) {
+    double power = 1;
+    for (double other : finite)
+      power /= other == point ? 1 : point - other;
+    g.emplace_back();
+    for (int64_t i = 0; i < segment; ++i, power *= point)
+      g.back().push_back(power);
+  }
+  g.emplace_back(segment, 0.0).back() = 1;
+  return g;
+}
+
 bool onnxc::onnx::isWindow(Operation *op) { return isa<PackedGroupedConvOp, PackedPoolOp>(op); }
 
 std::optional<onnxc::onnx::FrameAxis> onnxc::onnx::frameAxis(Operation *op) {

@@ -137,9 +137,9 @@ def Onnx_PackedConvOp : Onnx_Op<"packed.Conv"> {
 def Onnx_PackedWinogradConvOp : Onnx_Op<"packed.WinogradConv"> {
   let summary = "2-D convolution of blocked activations with stride 1 as F(4x4, 3x3) and the like";
   let description = [{
-    W: [points, ceil(O/16), segments * ceil(C/16) * 16, 16], the filters under G g G^T of passes/layout/Winograd.cpp. `channels` and C are
-    those of one group; more than one fill blocks. `pads`: top, left, bottom, right. onnx::WinogradAxis tells the points and segments of an
-    axis of `kernel_shape`.
+    W: [points, ceil(O/16), segments * ceil(C/16) * 16, 16], the filters under G g G^T of passes/layout/Winograd.cpp, or, for the kernel to
+    transform, [ceil(O/16), segments * ceil(C/16) * 16, taps of a segment down, right, 16]. `channels` and C are those of one group; more
+    than one fill blocks. `pads`: top, left, bottom, right. onnx::WinogradAxis tells the points and segments of an axis of `kernel_shape`.
   }];
   let arguments = (ins AnyTensor:$X, AnyTensor:$W, OptTensor:$bias, Int<"1">:$group, I64Attr:$channels, DenseI64ArrayAttr:$kernel_shape,
                      DenseI64ArrayAttr:$pads, DenseI64ArrayAttr:$dilations, OptionalAttr<DenseI64ArrayAttr>:$frames);

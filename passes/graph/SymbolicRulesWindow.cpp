@@ -404,7 +404,10 @@ static LogicalResult slideFrames(ShapeOp &o, unsigned countAt, AffineExpr channe
 }
 static LogicalResult frameConv(ShapeOp &o) { return slideFrames(o, 3, o.dim(1, 0), o.dims(1).slice(3, 2)); }
 static LogicalResult framePool(ShapeOp &o) { return slideFrames(o, 1, o.dim(0, 1), constants(o, o.intsAttr("kernel_shape"))); }
-static LogicalResult packedWinograd(ShapeOp &o) { return slideBlocked(o, o.dim(1, 1), constants(o, o.intsAttr("kernel_shape"))); }
+static LogicalResult packedWinograd(ShapeOp &o) {
+  const bool areTaps = o.rank(1) == 5;
+  return slideBlocked(o, o.dim(1, areTaps ? 0 : 1), constants(o, o.intsAttr("kernel_shape")));
+}
 static LogicalResult packedLinear(ShapeOp &o) { return slideBlocked(o, o.dim(2, 0), constants(o, o.intsAttr("kernel_shape"))); }
 static LogicalResult packedMean(ShapeOp &o) { return setBlocked(o, o.dim(0, 1), o.c(1), o.c(1)); }
 static LogicalResult packedMoments(ShapeOp &o) {

@@ -1,5 +1,5 @@
-// Winograd.cpp: when F(4x4, 3x3) and the like pay for a convolution, and its weights. codegen/cpu/ContractWinograd.cpp has the other two
-// transforms.
+// Winograd.cpp: when F(4x4, 3x3) and the like pay for a convolution, and its weights. codegen/cpu/ContractWinograd.cpp has the other
+// transforms, and that of filters which are four times as large under it: to read them takes longer than to transform them.
 //
 // The algorithm is Toom and Cook's with the points 0, 1, -1, 1/2, -2 and infinity: with M(x) = x (x^2 - 1) (x - 1/2) (x + 2),
 // row j of G is (1, p_j, p_j^2, ...) / M'(p_j), that of infinity (0, ..., 0, 1); U = G g G^T for each pair of channels, or G g where one
@@ -15,24 +15,6 @@ using namespace mlir;
 namespace onnxc {
 
 static constexpr int64_t kMostTaps = 15;  // of an axis
-
-// G of an axis, rows by points.
-static SmallVector<SmallVector<double>> filterTransform(onnx::WinogradAxis axis) {
-  if (!axis.isTransformed())
-    return {{1}};
-  constexpr double points[] = {0, 1, -1, 0.5, -2};
-  SmallVector<SmallVector<double>> g;
-  for (double point : points) {
-    double power = 1;
-    for (double other : points)
-      power /= other == point ? 1 : point - other;
-    g.emplace_back();
-    for (int64_t i = 0; i < axis.segment; ++i, power *= point)
-      g.back().push_back(power);
-  }
-  g.emplace_back(axis.segment, 0.0).back() = 1;
-  return g;
-}
 
 // Pairs of a result and a tap that meet no padding.
 static int64_t meetings(int64_t size, int64_t taps, int64_t dilation, int64_t pad, int64_t padEnd) {
@@ -60,6 +42,16 @@ static double directShare(const BlockedConv &conv) {
   return double(met) / double(panels * together);
 }
 
+static int64_t blockedChannels(const BlockedConv &conv) { return llvm::alignTo(conv.channels * groupsTogether(conv), kLanes); }
+
+// Whether the kernel transforms the filters.
+static bool keepsTaps(const BlockedConv &conv) {
+  const onnx::WinogradAxis down(conv.kernel[0]), right(conv.kernel[1]);
+  const int64_t values = llvm::alignTo(conv.outputs, kLanes) * down.segments * right.segments * blockedChannels(conv);
+  return down.segment == 3 && right.segment == 3 &&
+         int64_t(sizeof(float)) * down.points() * right.points() * values > onnx::kLargeWinogradFilters;
+}
+
 // How many times as long the direct convolution takes for a result of this size.
 static double gainOf(const BlockedConv &conv, const ImageSizes &result) {
   const int64_t sizes[2] = {result.height, result.width};
@@ -77,12 +69,14 @@ static double gainOf(const BlockedConv &conv, const ImageSizes &result) {
   const double input = 2 * points + 11 * rows(axes[0].points(), axes[1].points());
   const double output = points + results + 10 * rows(axes[0].results(), axes[1].points());
   // In multiply-adds per pair of channels, of which there are whole lanes. A weight that comes from memory costs as much as 24, a
-  // transformation's operation somewhat over two.
-  constexpr double load = 24, margin = 1.15, operation = 2.35;
+  // transformation's operation somewhat over two, that of a filter of 3x3 taps as much as 280.
+  constexpr double load = 24, margin = 1.15, operation = 2.35, filter = 280;
   double tile = segments * (points + operation * input / whole(conv.outputs / conv.group)) + operation * output / whole(conv.channels);
   double sharing = std::clamp(double(onnx::kMostWinogradTiles) / tiles, 1.0,
                               double(std::max<int64_t>(result.images, 1)));  // images that share a chunk's weights
-  double transformed = tiles * tile + segments * points * load / sharing;
+  double filters =
+      keepsTaps(conv) ? segments * (9 * load + filter * std::ceil(tiles / double(onnx::kMostWinogradTiles))) : segments * points * load;
+  double transformed = tiles * tile + filters / sharing;
   return (direct + taps * load) / (transformed * margin);
 }
 
@@ -94,13 +88,36 @@ bool gainsByWinograd(const BlockedConv &conv, ArrayRef<ImageSizes> results) {
   return product > 1;
 }
 
+// [ceil(O/16), segments * ceil(C/16) * 16, a segment's taps down and right, 16], zeros past the last taps.
+static Value packTaps(OpBuilder &b, Location loc, const BlockedConv &conv, ArrayRef<float> w) {
+  const int64_t together = groupsTogether(conv), each = conv.outputs / conv.group;
+  const int64_t panels = llvm::divideCeil(conv.outputs, kLanes), depth = blockedChannels(conv);
+  const onnx::WinogradAxis down(conv.kernel[0]), right(conv.kernel[1]);
+  const int64_t segments = down.segments * right.segments;
+  std::vector<float> packed(panels * segments * depth * down.segment * right.segment * kLanes);
+  const float *next = w.data();
+  for (int64_t o = 0; o < conv.outputs; ++o)
+    for (int64_t c = 0; c < conv.channels; ++c)
+      for (int64_t y = 0; y < down.taps; ++y)
+        for (int64_t x = 0; x < right.taps; ++x) {
+          const int64_t s = y / down.segment * right.segments + x / right.segment;
+          int64_t at = (o / kLanes * segments + s) * depth + o / each % together * conv.channels + c;
+          at = (at * down.segment + y % down.segment) * right.segment + x % right.segment;
+          packed[at * kLanes + o % kLanes] = *next++;
+        }
+  auto type = RankedTensorType::get({panels, segments * depth, down.segment, right.segment, kLanes}, b.getF32Type());
+  return onnx::ConstantOp::create(b, loc, makeConstant(type, std::move(packed)));
+}
+
 Value packWinogradWeights(OpBuilder &b, Location loc, const BlockedConv &conv, Value weights) {
   std::vector<float> w = *constantFloats(weights);
   const int64_t together = groupsTogether(conv), each = conv.outputs / conv.group;
-  int64_t panels = llvm::divideCeil(conv.outputs, kLanes), depth = llvm::divideCeil(conv.channels * together, kLanes) * kLanes;
+  int64_t panels = llvm::divideCeil(conv.outputs, kLanes), depth = blockedChannels(conv);
   const onnx::WinogradAxis down(conv.kernel[0]), right(conv.kernel[1]);
-  const auto g = filterTransform(down), h = filterTransform(right);
+  const auto g = down.filters(), h = right.filters();
   const int64_t segments = down.segments * right.segments;
+  if (keepsTaps(conv))
+    return packTaps(b, loc, conv, w);
   std::vector<float> packed(g.size() * h.size() * panels * segments * depth * kLanes);
   SmallVector<double> row(right.segment);
   for (int64_t o = 0; o < conv.outputs; ++o)

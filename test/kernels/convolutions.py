@@ -68,6 +68,12 @@ conv("conv_column_groups", (1, 32, 40, 1), 64, (9, 1), group=2)
 for _dynamic in (False, "batch", True):
     conv(f"conv_winograd_images_{_dynamic}", (5, 64, 9, 11), 72, (3, 3), pads=[1, 1, 1, 1], epilogue=["Sigmoid", "Neg"], dynamic=_dynamic)
     conv(f"conv_winograd_images_apart_{_dynamic}", (3, 48, 11, 9), 64, (5, 5), pads=[4, 4, 4, 4], dilations=[2, 2], epilogue=["Relu"], dynamic=_dynamic)
+# Filters that kernels transform: of any size, of groups, of an unknown size, apart, in segments.
+conv("conv_winograd_large", (1, 200, 14, 15), 184, (3, 3), pads=[1, 1, 1, 1], epilogue=["Sigmoid", "Neg"])
+conv("conv_winograd_large_groups", (2, 512, 9, 10), 512, (3, 3), group=2, pads=[1, 1, 1, 1], epilogue=["Relu"])
+conv("conv_winograd_large_unknown", (2, 192, 33, 30), 200, (3, 3), pads=[1, 1, 1, 1], epilogue=["Relu"], dynamic=True)
+conv("conv_winograd_large_apart", (1, 192, 24, 26), 192, (3, 3), pads=[2, 2, 2, 2], dilations=[2, 2])
+conv("conv_winograd_large_segments", (1, 100, 22, 21), 112, (6, 6), pads=[2, 3, 3, 2], epilogue=["Relu"])
 conv("conv_winograd_images_deep", (4, 256, 14, 14), 272, (3, 3), pads=[1, 1, 1, 1], epilogue=["Relu"])
 
 # Filters as wide as their images: of few channels, of blocks, of blocks for Winograd's form.

@@ -130,6 +130,7 @@ kernel("matmul", [node("MatMul", ["x", "w"], ["y"])], {"x": (64, 256)}, w=normal
 kernel("matmul_rows_unknown", [node("MatMul", ["x", "w"], ["t"]), node("Gelu", ["t"], ["y"])], {"x": ("n", 70)}, w=normal(70, 43))
 kernel("product", [node("Transpose", ["b"], ["t"], perm=[0, 2, 1]), node("MatMul", ["x", "t"], ["y"])], {"x": (2, 37, 50), "b": (2, 29, 50)})
 conv("conv_winograd", (1, 48, 22, 27), (72, 48, 3, 3), pads=[1, 1, 1, 1])
+conv("conv_winograd_large", (1, 180, 12, 13), (200, 180, 3, 3), pads=[1, 1, 1, 1])
 conv("conv_direct", (2, 30, 21, 19), (40, 30, 5, 5), pads=[2, 2, 2, 2], strides=[2, 2])
 conv("conv_first", (1, 3, 40, 40), (32, 3, 7, 7), node("Relu", ["t"], ["r"]), node("MaxPool", ["r"], ["y"], kernel_shape=[3, 3], strides=[2, 2]), strides=[2, 2],
      pads=[3, 3, 3, 3])

@@ -2,13 +2,13 @@
 // RUN: onnxc-opt %s --block-channels="winograd=false" | FileCheck %s --check-prefix=DIRECT --implicit-check-not=WinogradConv
 
 // Which convolutions go through Winograd's transformation, and none where that is not wanted.
-// DIRECT-COUNT-13: "onnx.packed.Conv"
+// DIRECT-COUNT-15: "onnx.packed.Conv"
 
 // Filters of more than five taps are cut into segments, which are as many channels: seven taps into two by two, fifteen into five by five.
 // Sixteen are too many.
 // CHECK-LABEL: @segments
 // CHECK: "onnx.packed.WinogradConv"{{.*}}kernel_shape = array<i64: 7, 7>{{.*}} (tensor<1x4x56x56x16xf32>, tensor<36x4x256x16xf32>)
-// CHECK: "onnx.packed.WinogradConv"{{.*}}kernel_shape = array<i64: 15, 15>{{.*}} (tensor<1x4x56x56x16xf32>, tensor<36x4x1600x16xf32>)
+// CHECK: "onnx.packed.WinogradConv"{{.*}}kernel_shape = array<i64: 15, 15>{{.*}} (tensor<1x4x56x56x16xf32>, tensor<4x1600x3x3x16xf32>)
 // CHECK-NOT: onnx.packed.WinogradConv
 // CHECK: "onnx.packed.Conv"
 func.func @segments(%x: tensor<1x64x56x56xf32>) -> (tensor<1x64x56x56xf32>, tensor<1x64x56x56xf32>, tensor<1x64x55x55xf32>) {
@@ -41,6 +41,18 @@ func.func @far_behind(%x: tensor<?x256x?x?xf32>) -> (tensor<?x256x?x?xf32>, tens
   %a = "onnx.Conv"(%eighth, %w) <{pads = array<i64: 1, 1, 1, 1>}> : (tensor<?x256x?x?xf32>, tensor<256x256x3x3xf32>) -> tensor<?x256x?x?xf32>
   %b = "onnx.Conv"(%last, %w) <{pads = array<i64: 1, 1, 1, 1>}> : (tensor<?x256x?x?xf32>, tensor<256x256x3x3xf32>) -> tensor<?x256x?x?xf32>
   return %a, %b : tensor<?x256x?x?xf32>, tensor<?x256x?x?xf32>
+}
+
+// Filters of 3x3 taps that are large when they are transformed stay as they are, and pay for smaller images then.
+// CHECK-LABEL: @large
+// CHECK: "onnx.packed.WinogradConv"{{.*}} (tensor<1x12x10x10x16xf32>, tensor<12x192x3x3x16xf32>)
+// CHECK: "onnx.packed.Conv"
+func.func @large(%x: tensor<1x192x10x10xf32>, %y: tensor<1x160x10x10xf32>) -> (tensor<1x192x10x10xf32>, tensor<1x160x10x10xf32>) {
+  %w = "onnx.Constant"() {value = dense<1.0> : tensor<192x192x3x3xf32>} : () -> tensor<192x192x3x3xf32>
+  %v = "onnx.Constant"() {value = dense<1.0> : tensor<160x160x3x3xf32>} : () -> tensor<160x160x3x3xf32>
+  %a = "onnx.Conv"(%x, %w) <{pads = array<i64: 1, 1, 1, 1>}> : (tensor<1x192x10x10xf32>, tensor<192x192x3x3xf32>) -> tensor<1x192x10x10xf32>
+  %b = "onnx.Conv"(%y, %v) <{pads = array<i64: 1, 1, 1, 1>}> : (tensor<1x160x10x10xf32>, tensor<160x160x3x3xf32>) -> tensor<1x160x10x10xf32>
+  return %a, %b : tensor<1x192x10x10xf32>, tensor<1x160x10x10xf32>
 }
 
 // Groups are convolutions by themselves, two of 24 channels are one, four of 20 would multiply too many zeros.
