@@ -24,6 +24,7 @@ enum onnxc_code {
   ONNXC_K_MEMORY = 5, /* out of memory */
   ONNXC_K_DECODE = 6, /* malformed encoded data (image, string) */
   ONNXC_K_FORMAT = 7, /* encoded data of a format that this target has no reader for */
+  ONNXC_K_WINDOW = 8, /* a window is larger than the padded input that it slides over */
 };
 
 /* Contiguous row-major tensor. In a size function `data` of results is null and `dims` is to be filled. */

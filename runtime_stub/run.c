@@ -42,8 +42,9 @@ static const char *words(int32_t code) {
       [ONNXC_K_MEMORY] = "out of memory",
       [ONNXC_K_DECODE] = "malformed data",
       [ONNXC_K_FORMAT] = "data of a format that has no reader on this target",
+      [ONNXC_K_WINDOW] = "a window is larger than the padded input",
   };
-  return code > 0 && code <= ONNXC_K_FORMAT ? text[code] : "failed";
+  return code > 0 && code <= ONNXC_K_WINDOW ? text[code] : "failed";
 }
 
 /* Words what the plan failed with: the node, what went wrong there, and the two numbers that a kernel blames. */
@@ -59,6 +60,8 @@ static int32_t failed(onnxc_context *c, int32_t status, onnxc_error *error) {
   char told[64] = "";
   if (first != ONNXC_NOTHING && first < 0 && status == ONNXC_K_SIZE)
     snprintf(told, sizeof told, ": %lld", (long long)first);
+  else if (status == ONNXC_K_WINDOW)
+    snprintf(told, sizeof told, ": %lld and %lld entries", (long long)first, (long long)second);
   else if (first != ONNXC_NOTHING && (status == ONNXC_K_SHAPE || status == ONNXC_K_INDEX))
     snprintf(told, sizeof told, status == ONNXC_K_SHAPE ? ": %lld and %lld differ" : ": %lld of an axis of %lld", (long long)first,
              (long long)second);

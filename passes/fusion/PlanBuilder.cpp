@@ -314,30 +314,45 @@ LogicalResult PlanBuilder::buildParts(Operation *op) {
 }
 
 // A size that does not fit is an error of `op`.
-void PlanBuilder::failUnless(Value holds, Operation *op, ValueRange blamed) {
-  plan::CheckOp::create(b, op->getLoc(), holds, blamed, ONNXC_K_SHAPE, addSite(op, ""));
+void PlanBuilder::failUnless(Value holds, Operation *op, int32_t code, ValueRange blamed) {
+  plan::CheckOp::create(b, op->getLoc(), holds, blamed, code, addSite(op, ""));
 }
 
-// Sizes that only the run knows and that must fit before `op` reads its operands.
-void PlanBuilder::buildChecks(Operation *op) {
+// Whether sizes fit as the check says.
+Value PlanBuilder::holdsOf(const ShapeCheck &c, Location loc) {
+  auto compare = [&](arith::CmpIPredicate p, Value l, Value r) -> Value { return arith::CmpIOp::create(b, loc, p, l, r); };
+  auto equal = [&](Value l, Value r) { return compare(arith::CmpIPredicate::eq, l, r); };
+  if (c.kind == ShapeCheck::Window)
+    return compare(arith::CmpIPredicate::sge, size(c.room, loc), constant(0, loc));
+  Value l = size(c.lhs, loc), r = size(c.rhs, loc), fits = equal(l, r);
+  if (c.kind == ShapeCheck::Broadcast)
+    fits = arith::OrIOp::create(b, loc, fits, arith::OrIOp::create(b, loc, equal(l, constant(1, loc)), equal(r, constant(1, loc))));
+  return fits;
+}
+
+// Sizes that only the run knows and that must fit before `op` reads its operands: those of windows, or all others.
+void PlanBuilder::buildChecks(Operation *op, bool ofWindows) {
   Location loc = op->getLoc();
-  auto equal = [&](Value l, Value r) { return arith::CmpIOp::create(b, loc, arith::CmpIPredicate::eq, l, r); };
   Value holds, left, right;  // all of them; the two sizes of the last one that does not
   for (const ShapeCheck &c : shapes.checks(op)) {
-    bool ready = true;  // sizes of its own results are the size function's to check
-    for (AffineExpr e : {c.lhs, c.rhs})
+    bool ready = (c.kind == ShapeCheck::Window) == ofWindows;
+    for (AffineExpr e : {c.lhs, c.rhs})  // sizes of its own results are the size function's to check
       shapes.walkSymbols(e, [&](const SymbolDef &def) { ready &= !def.value || def.value.getDefiningOp() != op; });
     if (!ready)
       continue;
-    Value l = size(c.lhs, loc), r = size(c.rhs, loc), fits = equal(l, r);
-    if (c.broadcast)
-      fits = arith::OrIOp::create(b, loc, fits, arith::OrIOp::create(b, loc, equal(l, constant(1, loc)), equal(r, constant(1, loc))));
+    Value l = size(c.lhs, loc), r = size(c.rhs, loc), fits = holdsOf(c, loc);
     left = left ? Value(arith::SelectOp::create(b, loc, fits, left, l)) : l;
     right = right ? Value(arith::SelectOp::create(b, loc, fits, right, r)) : r;
     holds = holds ? Value(arith::AndIOp::create(b, loc, holds, fits)) : fits;
   }
   if (holds)
-    failUnless(holds, op->hasTrait<OpTrait::IsTerminator>() && op->getParentOp() ? op->getParentOp() : op, {left, right});
+    failUnless(holds, op->hasTrait<OpTrait::IsTerminator>() && op->getParentOp() ? op->getParentOp() : op,
+               ofWindows ? ONNXC_K_WINDOW : ONNXC_K_SHAPE, {left, right});
+}
+
+void PlanBuilder::buildChecks(Operation *op) {
+  for (bool ofWindows : {false, true})
+    buildChecks(op, ofWindows);
 }
 
 LogicalResult PlanBuilder::buildOp(Operation *op) {

@@ -55,8 +55,10 @@ private:
   mlir::LogicalResult buildBlock(mlir::Block &block);
   mlir::LogicalResult buildOp(mlir::Operation *op);
   mlir::LogicalResult buildFused(const Group &group);
+  mlir::Value holdsOf(const ShapeCheck &c, mlir::Location loc);
   void buildChecks(mlir::Operation *op);
-  void failUnless(mlir::Value holds, mlir::Operation *op, mlir::ValueRange blamed = {});
+  void buildChecks(mlir::Operation *op, bool ofWindows);
+  void failUnless(mlir::Value holds, mlir::Operation *op, int32_t code, mlir::ValueRange blamed = {});
   mlir::LogicalResult buildGroup(llvm::ArrayRef<mlir::Operation *> group, llvm::StringRef family);
   std::optional<unsigned> sizeSymbol(mlir::AffineExpr e, mlir::Operation *op) const;
   bool needsSizesOf(mlir::AffineExpr e, mlir::Operation *op) const;

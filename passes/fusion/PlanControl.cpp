@@ -6,6 +6,7 @@
 // stacked   a scan output. One block where the size is known before the loop, else memory that doubles
 #include "passes/fusion/PlanBuilder.h"
 #include "dialects/kernel/Weights.h"
+#include "runtime_stub/plan.h"
 
 using namespace mlir;
 namespace onnxc {
@@ -192,8 +193,8 @@ SmallVector<Value> PlanBuilder::stackGrowing(Value result, Value item, ValueRang
     same = same ? Value(arith::AndIOp::create(b, loc, same, equal)) : equal;
     dims.push_back(now);
   }
-  if (same)
-    failUnless(arith::OrIOp::create(b, loc, first, same), result.getDefiningOp());  // items of unequal shapes cannot be stacked
+  if (same)  // items of unequal shapes cannot be stacked
+    failUnless(arith::OrIOp::create(b, loc, first, same), result.getDefiningOp(), ONNXC_K_SHAPE);
   Value used = times(b, loc, iteration, bytes);
   Value need = total ? times(b, loc, total, bytes) : add(b, loc, used, bytes);
   auto [memory, capacity] = grow(values[0], values[1], used, need, bool(total), loc);

@@ -191,7 +191,7 @@ bool ShapeEvaluator::assumeEqualSizes(Operation *op) {
     s.walkSymbols(e, [&](const SymbolDef &def) { sizes &= def.kind != SymbolDef::Load; });
   if (!sizes)
     return false;
-  s.assume(op, true, {op, a[0], b[0], false});
+  s.assume(op, true, {op, a[0], b[0]});
   return true;
 }
 
@@ -219,7 +219,7 @@ LogicalResult ShapeEvaluator::evaluateTaken(Operation *op, bool taken) {
   Block &branch = op->getRegion(taken ? 0 : 1).front();
   if (failed(evaluate(branch)))
     return failure();
-  s.assume(op, taken, {op, condition, s.constant(taken), false});
+  s.assume(op, taken, {op, condition, s.constant(taken)});
   for (auto [result, value] : llvm::zip(op->getResults(), branch.getTerminator()->getOperands())) {
     exportFacts(s, result, value, [&](AffineExpr e) { return visibleOutside(op, e); });
     loadSmallIntegers(s, result);

@@ -54,7 +54,7 @@ LogicalResult ShapeOp::oneNumber(Value v, const Twine &what, Operation *before) 
   if (n && *n != 1)
     return error() << what << " has " << *n << " elements, one is needed";
   if (!n)
-    s.check({before ? before : op, s.product(s.dims(v)), s.constant(1), false});
+    s.check({before ? before : op, s.product(s.dims(v)), s.constant(1)});
   return success();
 }
 

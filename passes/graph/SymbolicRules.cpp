@@ -138,7 +138,7 @@ FailureOr<AffineExpr> ShapeOp::same(AffineExpr a, AffineExpr b, const Twine &wha
   auto ca = known(a), cb = known(b);
   if (ca && cb)
     return error() << what << " " << *ca << " and " << *cb << " differ";
-  s.check({op, a, b, false});
+  s.check({op, a, b});
   return cb ? b : a;
 }
 
@@ -182,7 +182,7 @@ FailureOr<Dims> ShapeOp::broadcast(DimsRef a, DimsRef b) {
       return error() << "shapes " << text(a) << " and " << text(b) << " do not broadcast: " << text(slot) << " and " << text(other);
     auto one = [](AffineExpr e) { return known(e) == 1; };
     if (slot != other && !one(slot) && !one(other))
-      s.check({op, slot, other, true});
+      s.check({op, slot, other, ShapeCheck::Broadcast});
     slot = both;
   }
   return result;

@@ -172,7 +172,7 @@ static LogicalResult squeeze(ShapeOp &o) {
       if (known(d) == 1)
         axes.push_back(i);
       else if (other && known(other) != 1)
-        o.s.check({o.op, other, o.c(1), false});
+        o.s.check({o.op, other, o.c(1)});
     }
   }
   auto marked = markedAxes(o, axes, o.rank(0));

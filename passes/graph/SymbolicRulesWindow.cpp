@@ -14,6 +14,12 @@ struct Window {
   SmallVector<int64_t> strides, dilations, pads;
   StringRef autoPad;
   bool ceil;
+
+  // Entries of spatial axis `i` from the window's first tap to its last, and those that pads say around the input's.
+  AffineExpr extent(ShapeOp &o, int64_t i) const { return o.s.add(o.s.mul(o.s.sub(kernel[i], o.c(1)), o.c(dilations[i])), o.c(1)); }
+  AffineExpr padding(ShapeOp &o, int64_t i) const {
+    return autoPad == "VALID" ? o.c(0) : o.s.add(o.c(pads[i]), o.c(pads[i + kernel.size()]));
+  }
 };
 }  // namespace
 
@@ -48,26 +54,35 @@ static AffineExpr positions(ShapeOp &o, const Window &w, int64_t i, AffineExpr d
   AffineExpr stride = o.c(w.strides[i]);
   if (w.autoPad.starts_with("SAME"))
     return s.ceilDiv(d, stride);
-  int64_t n = w.kernel.size();
-  bool valid = w.autoPad == "VALID";
-  AffineExpr before = o.c(valid ? 0 : w.pads[i]), after = o.c(valid ? 0 : w.pads[i + n]);
-  AffineExpr extent = s.add(s.mul(s.sub(w.kernel[i], o.c(1)), o.c(w.dilations[i])), o.c(1));
-  AffineExpr room = s.sub(s.sum({d, before, after}), extent);
+  AffineExpr room = s.sub(s.add(d, w.padding(o, i)), w.extent(o, i));
   // VALID means the same with ceil_mode: ceil((d - extent + 1) / stride).
-  if (!w.ceil || valid)
+  if (!w.ceil || w.autoPad == "VALID")
     return s.add(s.floorDiv(room, stride), o.c(1));
   // The last window starts inside the input or the padding before it.
   AffineExpr rounded = s.add(s.ceilDiv(room, stride), o.c(1));
-  return w.strides[i] == 1 ? rounded : s.min(rounded, s.ceilDiv(s.add(d, before), stride));
+  return w.strides[i] == 1 ? rounded : s.min(rounded, s.ceilDiv(s.add(d, o.c(w.pads[i])), stride));
+}
+
+// A window has one position at least along an axis that is not empty: `n` of them, over the `d` entries of spatial axis `i`.
+static LogicalResult hasPosition(ShapeOp &o, const Window &w, int64_t i, AffineExpr d, AffineExpr n) {
+  SymbolicShapes &s = o.s;
+  if (w.autoPad.starts_with("SAME"))
+    return success();
+  AffineExpr extent = w.extent(o, i), padding = w.padding(o, i);
+  if (auto fixed = known(n); fixed && (*fixed < 0 || (*fixed == 0 && known(d) != 0)))
+    return o.error() << "a window of " << o.text(extent) << " does not fit the " << o.text(d) << " entries of spatial axis " << i;
+  bool isPadded = s.isNonNegative(s.add(s.sub(padding, extent), o.c(1)));
+  if (n && !known(n) && !isPadded && s.bounds(n).first < 1)
+    s.check({o.op, extent, s.add(d, padding), ShapeCheck::Window, s.sub(n, s.min(d, o.c(1)))});
+  return success();
 }
 
 static FailureOr<Dims> slide(ShapeOp &o, const Window &w, DimsRef spatial) {
   Dims result;
   for (auto [i, d] : llvm::enumerate(spatial)) {
-    AffineExpr n = positions(o, w, i, d);
-    if (auto fixed = known(n); fixed && (*fixed < 0 || (*fixed == 0 && known(d) != 0)))
-      return o.error() << "a window of " << o.text(w.kernel[i]) << " does not fit the " << o.text(d) << " entries of spatial axis " << i;
-    result.push_back(n);
+    result.push_back(positions(o, w, i, d));
+    if (failed(hasPosition(o, w, i, d, result.back())))
+      return failure();
   }
   return result;
 }
@@ -133,7 +148,6 @@ static LogicalResult convTranspose(ShapeOp &o) {
     return failure();
   for (int64_t i = 0; i < n; ++i) {
     AffineExpr d = o.dim(0, i + 2), stride = o.c(w->strides[i]);
-    AffineExpr extent = o.s.add(o.s.mul(o.s.sub(w->kernel[i], o.c(1)), o.c(w->dilations[i])), o.c(1));
     AffineExpr more = o.c(extra.empty() ? 0 : extra[i]);
     int64_t pads = w->autoPad == "VALID" ? 0 : w->pads[i] + w->pads[i + n];
     if (!given.empty())
@@ -141,7 +155,7 @@ static LogicalResult convTranspose(ShapeOp &o) {
     else if (w->autoPad.starts_with("SAME"))
       dims.push_back(o.s.mul(d, stride));
     else
-      dims.push_back(o.s.sum({o.s.mul(o.s.sub(d, o.c(1)), stride), more, extent, o.c(-pads)}));
+      dims.push_back(o.s.sum({o.s.mul(o.s.sub(d, o.c(1)), stride), more, w->extent(o, i), o.c(-pads)}));
   }
   return o.set(0, dims);
 }

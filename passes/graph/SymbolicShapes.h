@@ -11,11 +11,14 @@
 
 namespace onnxc {
 
-// Two sizes of `op` that must agree at run time and are not proven to: equal, or with one of them 1 where `broadcast`.
+// Two sizes of `op` that must fit at run time and are not proven to. Equal: they are equal; Broadcast: or one of them is 1; Window: a
+// window of `lhs` entries has a place in an axis of `rhs`, padding included, which it has where `room` is not negative.
 struct ShapeCheck {
+  enum Kind { Equal, Broadcast, Window };
   mlir::Operation *op;
   mlir::AffineExpr lhs, rhs;
-  bool broadcast;
+  Kind kind = Equal;
+  mlir::AffineExpr room = {};
 };
 
 // What is known of the tensors of a sequence or in an optional: nothing else has an entry. Dims that differ between items are null.

@@ -73,10 +73,18 @@ case("tiff_of_many_entries", 'y = ImageDecoder (x)', np.full((1280, 1280, 3), 77
 case("split_far", "s = SplitToSequence (x, k)  y = ConcatFromSequence <axis = 0> (s)", np.arange(5, dtype=F32), x=np.arange(5, dtype=F32), k=np.array(FAR))
 
 # Images too small for what slides over them or is cut from them, in a result and before one: the node and the size are named.
-for _name, _node in (("Conv", "v = Conv (x, w)"), ("MaxPool", "v = MaxPool <kernel_shape = [5, 5]> (x)"), ("Pad", "p = Constant <value_ints = [0, 0, -4, 0, 0, 0, 0, 0]> ()  v = Pad (x, p)")):
-    for _behind in ("y = Relu (v)", "u = Relu (v)  y = GlobalAveragePool (u)"):
-        refused(f"too_small_{_name}_{_behind[0]}", f"{_node}  {_behind}", rf"_\d \({_name}\): a size is negative or overflows: -2|_\d \({_name}, opset 22\): (a window of 5 does not fit the 2 entries|.*-2)",
-                x=np.ones((1, 2, 2, 7), F32), **({"w": np.ones((3, 2, 5, 5), F32)} if _name == "Conv" else {}))
+for _behind in ("y = Relu (v)", "u = Relu (v)  y = GlobalAveragePool (u)"):
+    for _name, _words in (("Conv", "x, w"), ("MaxPool", "x"), ("AveragePool", "x")):
+        for _rows, _more in ((2, ""), (4, ""), (2, ", strides = [4, 4]"), (1, ", pads = [1, 0, 1, 0]"), (2, ", dilations = [2, 1]"), (2, ', auto_pad = "VALID"'), (4, ", strides = [4, 1]")):
+            _window, _padded = 9 if "dil" in _more else 5, _rows + 2 * ("pads =" in _more)
+            refused(f"too_small_{_name}_{_behind[0]}_{_rows}{_more}", f"v = {_name} <kernel_shape = [5, 5]{_more}> ({_words})  {_behind}",
+                    rf"_\d( \({_name}\))?: a window is larger than the padded input: {_window} and {_padded} entries|_\d \({_name}, opset 22\): a window of {_window} does not fit the {_rows} entries",
+                    x=np.ones((1, 2, _rows, 7), F32), **({"w": np.ones((3, 2, 5, 5), F32)} if _name == "Conv" else {}))
+    refused(f"too_small_Pad_{_behind[0]}", f"p = Constant <value_ints = [0, 0, -4, 0, 0, 0, 0, 0]> ()  v = Pad (x, p)  {_behind}",
+            r"_\d \(Pad\): a size is negative or overflows: -2|_\d \(Pad, opset 22\): .*-2", x=np.ones((1, 2, 2, 7), F32))
+# A last window that juts out of the image, and one with nothing to slide over.
+case("window_juts_out", "y = MaxPool <kernel_shape = [5, 5], strides = [4, 4], ceil_mode = 1> (x)", np.full((1, 2, 1, 2), 7, F32), x=np.full((1, 2, 2, 7), 7, F32))
+case("window_of_no_rows", "y = MaxPool <kernel_shape = [1, 5]> (x)", np.zeros((1, 2, 0, 3), F32), x=np.zeros((1, 2, 0, 7), F32))
 
 # Operands of no elements where one number is needed.
 for _op, _operands, _result in (("QLinearAdd", "x, none, zero8, x, one, zero8, one, zero8", "uint8"), ("QLinearSigmoid", "x, none, zero8, one, zero8", "uint8"),
