@@ -378,12 +378,13 @@ void Level::seal() {
   setCpu(*m, isa, tune);
 }
 
-// Everything that code is made from: the program, what is asked for, and this compiler, told by its file's size and time.
+// Everything that code is made from: the program, what is asked for, and this compiler, told by its file's size and time. Levels above
+// -O0 optimise alike.
 static std::string cacheKey(StringRef program, const CodegenOptions &options) {
   llvm::sys::fs::file_status self;
   (void)llvm::sys::fs::status("/proc/self/exe", self);
   return llvm::formatv("{0} {1} {2} {3} {4}\n{5}", self.getSize(), self.getLastModificationTime().time_since_epoch().count(),
-                       LLVM_VERSION_STRING, options.optLevel, int(options.emit), program);
+                       LLVM_VERSION_STRING, int(options.optLevel > 0), int(options.emit), program);
 }
 
 void Level::split(const CodegenOptions &options) {

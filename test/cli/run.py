@@ -441,6 +441,13 @@ def cache_gives_the_same_bytes(s, folder):
     again = s.compile(mlp_model(), folder, "--cache", folder / "cache", name="m").read_bytes()
     if not files or first != again or len(list((folder / "cache").iterdir())) != len(files):
         return f"not reused: {files}"
+    for level in ("-O1", "-O2"):  # the same code
+        s.compile(mlp_model(), folder, level, "--cache", folder / "cache", name="m")
+        if len(list((folder / "cache").iterdir())) != len(files):
+            return f"{level} makes code of its own"
+    s.compile(mlp_model(), folder, "-O0", "--cache", folder / "plain", name="m")
+    if {f.name for f in (folder / "plain").iterdir()} & {f.name for f in files}:
+        return "-O0 takes code of -O3"
     for f in files:
         f.write_bytes(f.read_bytes()[:-1])
     if s.compile(mlp_model(), folder, "--cache", folder / "cache", name="m").read_bytes() != first:
