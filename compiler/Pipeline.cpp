@@ -334,9 +334,10 @@ int compile(const Options &given) {
   Diagnostics diagnostics(context, kMostErrors);
   Phases phases(options);
   phases.begin("reading the model");
-  OwningOpRef<ModuleOp> module = importModel(options.input, context, importOptions(options));
+  bool misfit = false;
+  OwningOpRef<ModuleOp> module = importModel(options.input, context, importOptions(options), &misfit);
   if (!module || !phases.done("import", *module))
-    return ExitBadModel;
+    return misfit ? ExitUsage : ExitBadModel;
   if (int status = checkDataFiles(*module, options))
     return status;
   if (!simplify(*module, options, phases))
@@ -354,14 +355,17 @@ int check(const Options &given) {
   Options options = given;
   if (int status = chooseLevels(options))
     return status;
+  if (int status = readSchedules(options, /*mayBeNew=*/false))
+    return status;
   MLIRContext context(MLIRContext::Threading::DISABLED);
   loadDialects(context);
   context.printOpOnDiagnostic(false);
   Diagnostics diagnostics(context, SIZE_MAX);
-  OwningOpRef<ModuleOp> module = importModel(options.input, context, importOptions(options));
+  bool misfit = false;
+  OwningOpRef<ModuleOp> module = importModel(options.input, context, importOptions(options), &misfit);
   Phases phases(options);
   if (!module || !simplify(*module, options, phases))
-    return ExitBadModel;
+    return misfit ? ExitUsage : ExitBadModel;
   return reportUnsupported(*module, options);
 }
 

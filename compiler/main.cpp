@@ -45,12 +45,13 @@ static std::string footer() {
   std::string text = "Commands (each has --help):\n";
   for (const Command &c : commands)
     text += "  onnxc " + std::string(c.name) + std::string(24 - std::string(c.name).size(), ' ') + c.summary + "\n";
-  return text + "\nExamples:\n"
-                "  onnxc resnet50.onnx -o resnet50.so           a library; use it through onnxc.h, onnxc.hpp or Python's onnxc\n"
-                "  onnxc resnet50.onnx -o resnet50              a program; ./resnet50 --input data=image.npy\n"
-                "  onnxc bert.onnx -o bert.so --define-dim batch=1\n"
-                "\nExit codes: 0 done, 1 a model or another file is bad, missing or cannot be written, 2 usage, 3 out of scope for the "
-                "target, 4 a bug in onnxc.";
+  return text +
+         "\nExamples:\n"
+         "  onnxc resnet50.onnx -o resnet50.so           a library; use it through onnxc.h, onnxc.hpp or Python's onnxc\n"
+         "  onnxc resnet50.onnx -o resnet50              a program; ./resnet50 --input data=image.npy\n"
+         "  onnxc bert.onnx -o bert.so --define-dim batch=1\n"
+         "\nExit codes: 0 done, 1 a model or another file is bad, missing or cannot be written, 2 usage (also a name or a size that the "
+         "model does not have), 3 out of scope for the target, 4 a bug in onnxc.";
 }
 
 static int compileMain(int argc, const char *const *argv) {

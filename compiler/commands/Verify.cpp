@@ -224,9 +224,8 @@ static llvm::Expected<std::vector<VerifySet>> findSets(VerifyOptions &options) {
     for (const std::string &set : dataSets(folder))
       sets.push_back({set, {}, {}});
   if (sets.empty() && (given || !options.layers))
-    return failure(given ? ExitBadModel : ExitUsage, "no test_data_set_* folder with output_0.pb in '" +
-                                                         llvm::join(options.folders, "', '") + "'" +
-                                                         (given ? "" : "; give one with --data"));
+    return failure(ExitBadModel, "no test_data_set_* folder with output_0.pb in '" + llvm::join(options.folders, "', '") + "'" +
+                                     (given ? "" : "; give one with --data"));
   return sets;
 }
 

@@ -136,7 +136,7 @@ bool checkOps(ModuleOp module) {
   return ok;
 }
 
-OwningOpRef<ModuleOp> import(StringRef path, MLIRContext &context, const ImportOptions &options) {
+OwningOpRef<ModuleOp> import(StringRef path, MLIRContext &context, const ImportOptions &options, bool &misfit) {
   Location loc = fileLoc(&context, path);
   ModelFile file;
   file.allowOutside = options.allowExternalOutside;
@@ -155,12 +155,14 @@ OwningOpRef<ModuleOp> import(StringRef path, MLIRContext &context, const ImportO
     return {};
   if (!plainChannels(file.model, report, [&](const std::string &message) { emitWarning(loc) << message; }))
     return {};
-  if (!fixDims(*file.model.mutable_graph(), options.defineDims, loc) || !checkInputs(file.model.graph(), loc) ||
-      !checkWeights(file.model.graph(), file, &context))
+  bool fits = fixDims(*file.model.mutable_graph(), options.defineDims, loc);
+  if (fits && (!checkInputs(file.model.graph(), loc) || !checkWeights(file.model.graph(), file, &context)))
     return {};
   Ranges ranges;
-  if (!takeRanges(*file.model.mutable_graph(), options.shapes, loc, ranges))
+  if (!fits || !takeRanges(*file.model.mutable_graph(), options.shapes, loc, ranges)) {
+    misfit = true;
     return {};
+  }
   if (file.model.opset_import_size() == 0)
     file.model.add_opset_import()->set_version(1);  // models of the first IR versions name none
   Walker walker(file.model, [&](const pb::NodeProto &node) { return isKnown(node, &context, options.customOps); }, report);
@@ -182,11 +184,12 @@ OwningOpRef<ModuleOp> import(StringRef path, MLIRContext &context, const ImportO
 }
 }  // namespace
 
-OwningOpRef<ModuleOp> importModel(StringRef path, MLIRContext &context, const ImportOptions &options) {
+OwningOpRef<ModuleOp> importModel(StringRef path, MLIRContext &context, const ImportOptions &options, bool *misfit) {
   context.loadDialect<func::FuncDialect, onnx::OnnxDialect>();
   google::protobuf::SetLogHandler(nullptr);
   try {
-    return import(path, context, options);
+    bool unused;
+    return import(path, context, options, misfit ? *misfit : unused);
   } catch (const std::bad_alloc &) {
     emitError(fileLoc(&context, path)) << "needs more memory than there is";
   } catch (const std::exception &e) {

@@ -38,7 +38,9 @@ struct ImportOptions {
   bool gatherMatrices = true;                  // experts' by products with gathered ones, of which -O0 makes copies
 };
 
-// Null when the model cannot be imported; diagnostics went to the context's engine and name the file or the node.
-mlir::OwningOpRef<mlir::ModuleOp> importModel(llvm::StringRef path, mlir::MLIRContext &context, const ImportOptions &options);
+// Null when the model cannot be imported; diagnostics went to the context's engine and name the file or the node. `*misfit` becomes true
+// where the model is good and sizes in `options` do not fit it.
+mlir::OwningOpRef<mlir::ModuleOp> importModel(llvm::StringRef path, mlir::MLIRContext &context, const ImportOptions &options,
+                                              bool *misfit = nullptr);
 
 }  // namespace onnxc

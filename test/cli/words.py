@@ -20,9 +20,9 @@ def names_that_are_almost_right(s, folder):
     out = ["-o", folder / "m.so"]
     for arguments, code, want in ((["run", model, "--input", "imagee=x.npy"], 2, "no input 'imagee' in the model (did you mean image?); it has 'image'\n"),
                                   (["run", model, "--input", "x=x.npy"], 2, "no input 'x' in the model; it has 'image'\n"),
-                                  ([model, *out, "--max-shapes", "images=1x3"], 1, "--max-shapes: the model has no input 'images' (did you mean image?); there are: 'image'\n"),
-                                  ([model, *out, "--define-dim", "batch=1,n=2"], 1, "the dimension 'batch=1,n' of --define-dim; there are: batch; give --define-dim once for each dimension\n"),
-                                  ([model, *out, "--define-dim", "Batch=1"], 1, "has the dimension 'Batch' of --define-dim (did you mean batch?); there are: batch\n")):
+                                  ([model, *out, "--max-shapes", "images=1x3"], 2, "--max-shapes: the model has no input 'images' (did you mean image?); there are: 'image'\n"),
+                                  ([model, *out, "--define-dim", "batch=1,n=2"], 2, "the dimension 'batch=1,n' of --define-dim; there are: batch; give --define-dim once for each dimension\n"),
+                                  ([model, *out, "--define-dim", "Batch=1"], 2, "has the dimension 'Batch' of --define-dim (did you mean batch?); there are: batch\n")):
         text = s.onnxc(*arguments, code=code).stderr
         if want not in text:
             return text
@@ -67,9 +67,26 @@ def inputs_that_name_no_file(s, folder):
     return None if "y: " in s.onnxc("run", model, "-i", f"x={folder}/run=3/x.npy").stdout else "a path with '=' is not read"
 
 
+def exit_codes_agree(s, folder):
+    """2: a command line names what the model does not have; 1: a file is missing; the same in every command."""
+    model = save(relu_model("n", 3), folder / "m.onnx")
+    commands = {"run": [], "bench": ["--duration", "0"], "verify": ["--layers"], "check": [], "inspect": [], "": ["-o", folder / "m.so"]}
+    names = [["--define-dim", "z=2"], ["--max-shapes", "z=2x3"], ["--min-shapes", "x=2x3x4"], ["--cpu", "z"]]
+    files = [["--schedules", folder / "none.json"], ["--custom-op", f"d::Op={folder}/none.a"]]
+    inputs = {"run", "bench", "verify"}
+    for command, more in commands.items():
+        for code, cases in ((2, names + [["--input", "z=x.npy"], ["--symbol-size", "z=1"]] * (command in inputs)), (1, files + [["--input", f"x={folder}/none.npy"]] * (command in inputs))):
+            for flags in cases:
+                s.onnxc(*filter(None, [command]), model, *more, *flags, code=code)
+    for target in (model, s.compile(relu_model(2, 3), folder)):
+        s.onnxc("verify", target, code=1)
+        s.onnxc("verify", target, "--data", folder / "none", code=1)
+    return None
+
+
 def verify_of_what_is_not_there(s, folder):
     model = save(relu_model(2, 3), folder / "m.onnx")
-    for arguments, code, want in ((["none.onnx"], 1, "none.onnx: cannot be read: No such file or directory"), ([model], 2, "no test_data_set_* folder with output_0.pb in"),
+    for arguments, code, want in ((["none.onnx"], 1, "none.onnx: cannot be read: No such file or directory"), ([model], 1, "no test_data_set_* folder with output_0.pb in"),
                                   ([model, "--layers", "--data", folder], 1, "no test_data_set_* folder with output_0.pb in"),
                                   ([model, "--rtol", "-1"], 2, "--rtol: expected a number of at least 0, got '-1'"),
                                   ([folder], 1, ": is a folder, not a file; test data is given with --data"), ([model, "--atol", "x"], 2, "--atol: expected a number of at least 0, got 'x'")):
@@ -215,7 +232,7 @@ def data_that_is_not_there(s, folder):
     save(relu_model(2, 3), folder / "m.onnx")
     for name in "ab":
         (folder / name).mkdir()
-    for flags, code, want in (([], 2, "no test_data_set_* folder with output_0.pb in '.'; give one with --data"), (["--data", "a", "--data", "b"], 1, "in 'a', 'b'\n"),
+    for flags, code, want in (([], 1, "no test_data_set_* folder with output_0.pb in '.'; give one with --data"), (["--data", "a", "--data", "b"], 1, "in 'a', 'b'\n"),
                               (["--data", "a", "--data", "m.onnx"], 1, "--data: there is no folder 'm.onnx'\n"), (["--data", "c"], 1, "--data: there is no folder 'c'\n")):
         text = s.onnxc("verify", "m.onnx", *flags, code=code, cwd=folder).stderr
         if want not in text:
@@ -242,4 +259,4 @@ def profiles_behind_links(s, folder):
     return None if (folder / "link.json").is_symlink() and "traceEvents" in (folder / "target.json").read_text() else "the link is gone"
 
 
-CHECKS = [profiles_behind_links, numbers_that_are_not_whole, sizes_that_are_declared_otherwise, values_that_are_empty_or_given_twice, names_that_are_almost_right, advice_needs_the_first_set, layers_in_blocks, layers_of_given_inputs, layers_of_nothing, random_inputs_of_huge_sizes, random_inputs_take_given_sizes, verify_of_what_is_not_there, data_that_is_not_there, empty_names_of_cpus, flags_that_need_others, folders_that_keep_no_code, inputs_that_name_no_file, unknown_command, unknown_words]
+CHECKS = [exit_codes_agree, profiles_behind_links, numbers_that_are_not_whole, sizes_that_are_declared_otherwise, values_that_are_empty_or_given_twice, names_that_are_almost_right, advice_needs_the_first_set, layers_in_blocks, layers_of_given_inputs, layers_of_nothing, random_inputs_of_huge_sizes, random_inputs_take_given_sizes, verify_of_what_is_not_there, data_that_is_not_there, empty_names_of_cpus, flags_that_need_others, folders_that_keep_no_code, inputs_that_name_no_file, unknown_command, unknown_words]
