@@ -246,6 +246,15 @@ def rows_on_page():
     return set(re.findall(r"^\| (\S+) \|", measured, re.M)) - {"model"}
 
 
+def pattern(text):
+    """Of a command line: a regular expression."""
+    try:
+        re.compile(text)
+    except re.error as error:
+        raise argparse.ArgumentTypeError(f"'{text}' is no regular expression: {error}") from None
+    return text
+
+
 def check(args, models, record, p):
     """Ends the program where what is asked for cannot be done, before anything is measured."""
     if missing := [str(m) for m in args.models if not m.exists()]:
@@ -285,7 +294,7 @@ def main():
     p.add_argument("--build", type=Path, required=True)
     p.add_argument("--shared", type=Path, default=ROOT.parent / "shared")
     p.add_argument("--threads", default="1,2")
-    p.add_argument("--only", default="", help="models whose name has this regular expression")
+    p.add_argument("--only", default="", type=pattern, help="models whose name has this regular expression")
     p.add_argument("--rounds", type=int, default=3)
     p.add_argument("--seconds", type=float, default=0.4, help="of each engine in a round")
     p.add_argument("--cpu", help="CPU level of the artefacts and of what the peers see: x86-64-v3, x86-64-v2; others limit artefacts alone")

@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 from types import SimpleNamespace
 
-from bench import ROOT, Bench
+from bench import ROOT, Bench, pattern
 
 CHILD = """
 import ctypes, gc, json, sys
@@ -56,7 +56,7 @@ def main():
     p.add_argument("models", nargs="*", type=Path, metavar="MODEL.onnx")
     p.add_argument("--build", type=Path, required=True)
     p.add_argument("--shared", type=Path, default=ROOT.parent / "shared")
-    p.add_argument("--only", default="")
+    p.add_argument("--only", default="", type=pattern)
     args = p.parse_args()
     bench = Bench(SimpleNamespace(**vars(args)))
     rows = []

@@ -238,7 +238,7 @@ def bench_page_refuses(s, folder):
     script = [sys.executable, str(ROOT / "tools" / "bench.py"), "--build", str(Path(s.args.onnxc).parent.parent), "--shared", str(folder), "--threads", "1"]
     model, bad = save(mlp_model(), folder / "m.onnx"), folder / "bad.onnx"
     bad.write_bytes(b"no model")
-    for arguments, code, want in (([folder / "none.onnx"], 2, "none.onnx\n"), (["--only", "zz"], 2, "no model's name has 'zz'\n"), (["--write", model], 2, "--write would drop "), ([bad], 1, "FAILED is not an ONNX model")):
+    for arguments, code, want in (([folder / "none.onnx"], 2, "none.onnx\n"), (["--only", "zz"], 2, "no model's name has 'zz'\n"), (["--only", "(("], 2, "--only: '((' is no regular expression: "), (["--write", model], 2, "--write would drop "), ([bad], 1, "FAILED is not an ONNX model")):
         done = subprocess.run([*script, *map(str, arguments)], capture_output=True, text=True)
         if done.returncode != code or want not in done.stdout + done.stderr:
             return f"{done.returncode} {done.stdout} {done.stderr}"
