@@ -107,7 +107,7 @@ static const DType *numberType(llvm::StringRef descr, int32_t wanted) {
 static llvm::Error readType(llvm::StringRef path, const Header &header, size_t available, int32_t wanted, Value &v, int64_t &size) {
   llvm::StringRef descr = header.descr;
   if (descr.consume_front(">"))
-    return bad(path, "big-endian data is not supported");
+    return bad(path, "its elements are big-endian, '>" + descr + "': save them anew with numpy.save(FILE, array.astype('<" + descr + "'))");
   descr = descr.ltrim("<|=");
   if (!descr.consume_front("U")) {
     const DType *type = numberType(descr, wanted);
