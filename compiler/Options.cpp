@@ -204,9 +204,11 @@ void bindCompileOptions(CLI::App &app, Options &options) {
           ->required()
           ->type_name("FILE");
   bindCodeOptions(app, options);
-  app.add_flag("--tune", options.tuneSeconds,
-               "time other schedules of kernels on this machine, for about so many seconds (60), on one thread; adds what is faster to the "
-               "file of --schedules (default: FILE.schedules beside the output), to be kept under version control")
+  app.add_flag(
+         "--tune", options.tuneSeconds,
+         "time other schedules of kernels on this machine, on one thread; none is begun after so many seconds (60) of trials, to which "
+         "the compiles before and behind and the last checks come; adds what is faster to the file of --schedules (default: "
+         "FILE.schedules beside the output), to be kept under version control")
       ->option_text("[=SECONDS]")
       ->transform(CLI::Validator([](std::string &text) { return text == "true" ? (text = "60", "") : ""; }, ""))
       ->check(CLI::Range(1, 86400))

@@ -255,7 +255,10 @@ static void bindBenchOptions(CLI::App &app, BenchOptions &options) {
       ->type_name("MS")
       ->check(notNegative())
       ->capture_default_str();
-  app.add_option("--duration", options.duration, "seconds of timing")->type_name("S")->check(notNegative())->capture_default_str();
+  app.add_option("--duration", options.duration, "seconds of timing; at least three runs")
+      ->type_name("S")
+      ->check(notNegative())
+      ->capture_default_str();
   bindInputOptions(app, options.inputs);
   app.add_option("--rows", options.rows, "kernels to list")->type_name("N")->check(wholeNumber())->capture_default_str();
   app.add_option("--profile", options.profile,
