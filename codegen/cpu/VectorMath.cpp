@@ -94,7 +94,7 @@ struct Power {
   Num n, p;
   Value exponent;
 };
-enum class Reduction { Whole, Short };  // Short: n ln(2) in one step, which loses 2e-9 n of e^x
+enum class Reduction { Whole, Short };  // Short: n ln(2) in one step, which loses 2e-9 n of e^x where products are not rounded
 }  // namespace
 
 // The polynomial is a minimax fit of 2e-9, `times` e^r. Adding 1.5 2^23 leaves n in the low bits, of which the shift keeps what makes an
@@ -103,8 +103,9 @@ static Power powerOf(Num x, int64_t bias, Reduction reduction, double times = 1)
   Code &c = *x.c;
   double magic = 12582912 + double(bias);
   Num shifted = fma(x, x.of(1.44269504088896341), x.of(magic)), n = shifted - magic;
-  Num r = reduction == Reduction::Short ? fma(n, n.of(-0.69314718055994531), x)
-                                        : fma(n, n.of(-1.42860682030941723e-6), fma(n, n.of(-0.693145751953125), x));
+  bool mayRound = c.vectorBits <= 128;  // x86-64-v2 and below
+  Num r = reduction == Reduction::Short && !mayRound ? fma(n, n.of(-0.69314718055994531), x)
+                                                     : fma(n, n.of(-1.42860682030941723e-6), fma(n, n.of(-0.693145751953125), x));
   SmallVector<double> fit{
       1, 1.0000000363396058, 0.49999992076176153, 0.1666642009533914, 0.04166822605030219, 0.008374822090776626, 0.001383683770778305};
   for (double &k : fit)

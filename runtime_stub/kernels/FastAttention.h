@@ -208,7 +208,7 @@ ONNXC_INLINE void weigh(const float *p, const float *values, int64_t pitch, int6
     unroll<0, NV>([&](auto j) { column[j.value] = *(const v16 *)(values + j.value * 16); });
     unroll<0, MR>([&](auto i) {
       v16 w = v16(p[i.value * kRow + k]);
-      unroll<0, NV>([&](auto j) { acc[i.value][j.value] = __builtin_elementwise_fma(w, column[j.value], acc[i.value][j.value]); });
+      unroll<0, NV>([&](auto j) { acc[i.value][j.value] = multiplyAdd(w, column[j.value], acc[i.value][j.value]); });
     });
   }
   unroll<0, MR>([&](auto i) { unroll<0, NV>([&](auto j) { *(v16 *)(sums + i.value * stride + j.value * 16) = acc[i.value][j.value]; }); });
@@ -227,7 +227,7 @@ ONNXC_INLINE void weighKeys(const float *p, const float *values, int64_t pitch, 
         v16 column = select(*(const v16 *)(values + d.value * pitch + k));
         unroll<0, R>([&](auto i) {
           v16 w = *(const v16 *)(p + (row + i.value) * kRow + k);
-          acc[i.value][d.value] = __builtin_elementwise_fma(w, column, acc[i.value][d.value]);
+          acc[i.value][d.value] = multiplyAdd(w, column, acc[i.value][d.value]);
         });
       });
     };
@@ -342,11 +342,11 @@ void scoresByKey(const float *q, const float *k, int64_t keyStride, int64_t widt
     v16 even = v16(0.0f), odd = v16(0.0f);
     int64_t d = 0;
     for (; d + 32 <= width; d += 32) {
-      even = __builtin_elementwise_fma(*(const v16 *)(q + d), *(const v16 *)(k + d), even);
-      odd = __builtin_elementwise_fma(*(const v16 *)(q + d + 16), *(const v16 *)(k + d + 16), odd);
+      even = multiplyAdd(*(const v16 *)(q + d), *(const v16 *)(k + d), even);
+      odd = multiplyAdd(*(const v16 *)(q + d + 16), *(const v16 *)(k + d + 16), odd);
     }
     for (; d + 16 <= width; d += 16)
-      even = __builtin_elementwise_fma(*(const v16 *)(q + d), *(const v16 *)(k + d), even);
+      even = multiplyAdd(*(const v16 *)(q + d), *(const v16 *)(k + d), even);
     float sum = sumOf(even + odd);
     for (; d < width; ++d)
       sum += q[d] * k[d];
@@ -370,7 +370,7 @@ ONNXC_INLINE void weighRows(const float *p, const float *v, int64_t keyStride, i
   unroll<0, NV>([&](auto i) { acc[i.value] = v16(0.0f); });
   for (int64_t j = 0; j < keys;)
     for (int64_t end = meet(j); j < end; ++j, v += keyStride)
-      unroll<0, NV>([&](auto i) { acc[i.value] = __builtin_elementwise_fma(v16(p[j]), *(const v16 *)(v + i.value * 16), acc[i.value]); });
+      unroll<0, NV>([&](auto i) { acc[i.value] = multiplyAdd(v16(p[j]), *(const v16 *)(v + i.value * 16), acc[i.value]); });
   unroll<0, NV>([&](auto i) { *(v16 *)(y + i.value * 16) = acc[i.value] * factor; });
 }
 

@@ -87,7 +87,7 @@ ONNXC_INLINE void chunkProducts(const uint8_t *from, int64_t stride, const float
     i32x16 bytes = signedBytes<BITS>(from + i.value * stride);
     v16 first = partOf<BITS, 0>(bytes) * row[0], &to = part[i.value];
     to = more ? to + first : first;
-    unroll<1, kParts<BITS>>([&](auto j) { to = __builtin_elementwise_fma(partOf<BITS, j.value>(bytes), row[j.value], to); });
+    unroll<1, kParts<BITS>>([&](auto j) { to = multiplyAdd(partOf<BITS, j.value>(bytes), row[j.value], to); });
   });
 }
 
@@ -103,7 +103,7 @@ ONNXC_INLINE void columnsOf(const BlockWeights &w, int64_t c, const float *sorte
     unroll<0, C>([&](auto i) {
       v16 scale;
       laneScales<SPLIT>(scales + i.value * stride, scale);
-      acc[i.value] = __builtin_elementwise_fma(part[i.value], scale, acc[i.value]);
+      acc[i.value] = multiplyAdd(part[i.value], scale, acc[i.value]);
     });
   };
   int64_t b = 0;

@@ -111,8 +111,7 @@ ONNXC_INLINE void tile(const Taps &t, const float *bias, float *to, int64_t step
         unroll<0, Outputs>([&](auto o) { columns[o.value] = load<V>(w + o.value * kLanes + part.value * kPart); });
         unroll<0, Pixels>([&](auto i) {
           V v = lanes(load<V>(from + i.value * kLanes + part.value * kPart), part.value * kPart);
-          unroll<0, Outputs>(
-              [&](auto o) { acc[o.value][i.value] = __builtin_elementwise_fma(v, columns[o.value], acc[o.value][i.value]); });
+          unroll<0, Outputs>([&](auto o) { acc[o.value][i.value] = multiplyAdd(v, columns[o.value], acc[o.value][i.value]); });
         });
       });
     weights += t.weightStep;
@@ -142,7 +141,7 @@ ONNXC_INLINE void pixel(const Taps &t, const float *bias, float *to, int64_t ste
         V v = lanes(load<V>(from + i * t.block + part), part);
         unroll<0, Outputs>([&](auto o) {
           V column = load<V>(w + i * t.weightStep + o.value * kLanes + part);
-          acc[o.value][i] = __builtin_elementwise_fma(v, column, acc[o.value][i]);
+          acc[o.value][i] = multiplyAdd(v, column, acc[o.value][i]);
         });
       });
     weights += chains.value * t.weightStep;

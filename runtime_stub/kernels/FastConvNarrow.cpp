@@ -124,9 +124,8 @@ ONNXC_INLINE void narrowTile(const Sums &sums, Pixels &pixels) {
     int64_t offset = sums.offsets[t];
     unroll<0, Vectors>([&](auto i) {
       v16 v = *(const v16 *)(from[i.value] + offset);
-      unroll<0, Results>([&](auto o) {
-        acc[o.value][i.value] = __builtin_elementwise_fma(v16(sums.weights[o.value * sums.taps + t]), v, acc[o.value][i.value]);
-      });
+      unroll<0, Results>(
+          [&](auto o) { acc[o.value][i.value] = multiplyAdd(v16(sums.weights[o.value * sums.taps + t]), v, acc[o.value][i.value]); });
     });
   }
   unroll<0, Vectors>([&](auto i) {

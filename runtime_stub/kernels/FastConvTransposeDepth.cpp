@@ -72,9 +72,8 @@ ONNXC_INLINE void phaseTile(const float *row, const float *weights, const int64_
   v16 sum[Vectors];
   unroll<0, Vectors>([&](auto v) { sum[v.value] = v16(bias); });
   for (int64_t t = 0; t < taps; ++t)
-    unroll<0, Vectors>([&](auto v) {
-      sum[v.value] = __builtin_elementwise_fma(v16(weights[t]), *(const v16 *)(row + offset[t] + v.value * kLanes), sum[v.value]);
-    });
+    unroll<0, Vectors>(
+        [&](auto v) { sum[v.value] = multiplyAdd(v16(weights[t]), *(const v16 *)(row + offset[t] + v.value * kLanes), sum[v.value]); });
   unroll<0, Vectors>([&](auto v) { *(v16 *)(to + v.value * kLanes) = sum[v.value]; });
 }
 

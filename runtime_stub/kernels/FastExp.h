@@ -9,15 +9,19 @@ namespace onnxc {
 ONNXC_INLINE v16 expNegative(v16 x) {
   constexpr float magic = 12582912 + 126;  // the low bits of `shifted` are n with an exponent's bias
   v16 c = x < v16(-87.3f) ? v16(-87.3f) : x;
-  v16 shifted = __builtin_elementwise_fma(c, v16(1.44269504088896341f), v16(magic)), n = shifted - v16(magic);
-  v16 r = __builtin_elementwise_fma(n, v16(-0.69314718055994531f), c);
+  v16 shifted = multiplyAdd(c, v16(1.44269504088896341f), v16(magic)), n = shifted - v16(magic);
+  v16 r;
+  if (onnxc_vector_bits > 128)
+    r = multiplyAdd(n, v16(-0.69314718055994531f), c);
+  else  // products may be rounded
+    r = multiplyAdd(n, v16(-1.42860682030941723e-6f), multiplyAdd(n, v16(-0.693145751953125f), c));
   v16 p = v16(2 * 0.001383683770778305f);
-  p = __builtin_elementwise_fma(p, r, v16(2 * 0.008374822090776626f));
-  p = __builtin_elementwise_fma(p, r, v16(2 * 0.04166822605030219f));
-  p = __builtin_elementwise_fma(p, r, v16(2 * 0.1666642009533914f));
-  p = __builtin_elementwise_fma(p, r, v16(2 * 0.49999992076176153f));
-  p = __builtin_elementwise_fma(p, r, v16(2.0f));
-  p = __builtin_elementwise_fma(p, r, v16(2.0f));
+  p = multiplyAdd(p, r, v16(2 * 0.008374822090776626f));
+  p = multiplyAdd(p, r, v16(2 * 0.04166822605030219f));
+  p = multiplyAdd(p, r, v16(2 * 0.1666642009533914f));
+  p = multiplyAdd(p, r, v16(2 * 0.49999992076176153f));
+  p = multiplyAdd(p, r, v16(2.0f));
+  p = multiplyAdd(p, r, v16(2.0f));
   return p * __builtin_bit_cast(v16, __builtin_bit_cast(i32x16, shifted) << 23);
 }
 

@@ -44,7 +44,7 @@ ONNXC_INLINE void dots(const Choice &c, const int64_t *order, int64_t row) {
     unroll<0, Count>([&](auto i) { columns[i.value] = load(x[i.value]); });
     unroll<0, Rows>([&](auto r) {
       v16 v = load(w + r.value * c.depth);
-      unroll<0, Count>([&](auto i) { sums[r.value][i.value] = __builtin_elementwise_fma(v, columns[i.value], sums[r.value][i.value]); });
+      unroll<0, Count>([&](auto i) { sums[r.value][i.value] = multiplyAdd(v, columns[i.value], sums[r.value][i.value]); });
     });
   };
   int64_t k = 0;
@@ -80,8 +80,7 @@ ONNXC_INLINE void sums(const Choice &c, const int64_t *order, int64_t column) {
   for (int64_t k = 0; k < c.depth; ++k, w += c.results)
     unroll<0, Vectors>([&](auto v) {
       v16 row = *(const v16 *)(w + v.value * kLanes);
-      unroll<0, Count>(
-          [&](auto i) { sums[v.value][i.value] = __builtin_elementwise_fma(row, v16(x[i.value][k]), sums[v.value][i.value]); });
+      unroll<0, Count>([&](auto i) { sums[v.value][i.value] = multiplyAdd(row, v16(x[i.value][k]), sums[v.value][i.value]); });
     });
   unroll<0, Count>([&](auto i) {
     float *to = c.out + order[i.value] * c.results + column;
@@ -102,7 +101,7 @@ void sumUnit(const Choice &c, int64_t begin, int64_t end) {
         const float *w = c.matrix(order[0]) + column, *x = c.vector(order[i.value]);
         float sum = 0;
         for (int64_t k = 0; k < c.depth; ++k)
-          sum = __builtin_elementwise_fma(w[k * c.results], x[k], sum);
+          sum = multiplyAdd(w[k * c.results], x[k], sum);
         c.out[order[i.value] * c.results + column] = sum;
       });
   });

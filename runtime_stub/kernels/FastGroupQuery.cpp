@@ -13,7 +13,7 @@ float dotF32(const float *x, const float *y, int64_t n) {
   v16 sum = v16(0.0f);
   int64_t i = 0;
   for (; i + 16 <= n; i += 16)
-    sum = __builtin_elementwise_fma(*(const v16 *)(x + i), *(const v16 *)(y + i), sum);
+    sum = multiplyAdd(*(const v16 *)(x + i), *(const v16 *)(y + i), sum);
   float total = 0;
   for (int l = 0; l < 16; ++l)
     total += sum[l];

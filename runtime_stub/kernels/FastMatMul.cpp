@@ -56,7 +56,7 @@ static int32_t multiplyVector(const onnxc_args *args, const T *x, const T *y, in
       int64_t k = 0;
       for (; k + lanes <= inner; k += lanes)
         unroll<0, n.value>(
-            [&](auto i) { sum[i.value] = multiplyAdd<T>(*(const V *)(x + k), *(const V *)(from + i.value * apart + k), sum[i.value]); });
+            [&](auto i) { sum[i.value] = multiplyAdd(*(const V *)(x + k), *(const V *)(from + i.value * apart + k), sum[i.value]); });
       unroll<0, n.value>([&](auto i) {
         total[i.value] = 0;
         for (int l = 0; l < lanes; ++l)

@@ -84,8 +84,7 @@ ONNXC_INLINE void blend(const T *base, int64_t stride, const int32_t *from, cons
   auto sixteen = [&](int64_t i) {
     V sum = V(C(0));
     for (int64_t k = 0; k < taps; ++k)
-      sum = __builtin_elementwise_fma(V(weights[k * step]),
-                                      __builtin_convertvector(*(const Sixteen<T> *)(base + from[k * step] * stride + i), V), sum);
+      sum = multiplyAdd(V(weights[k * step]), __builtin_convertvector(*(const Sixteen<T> *)(base + from[k * step] * stride + i), V), sum);
     *(V *)(to + i) = sum;
   };
   for (int64_t i = 0; i + 16 <= n; i += 16)
@@ -95,7 +94,7 @@ ONNXC_INLINE void blend(const T *base, int64_t stride, const int32_t *from, cons
   for (int64_t i = 0; i < n % 16; ++i) {
     C sum = 0;
     for (int64_t k = 0; k < taps; ++k)
-      sum = __builtin_elementwise_fma(weights[k * step], C(base[from[k * step] * stride + i]), sum);
+      sum = multiplyAdd(weights[k * step], C(base[from[k * step] * stride + i]), sum);
     to[i] = sum;
   }
 }

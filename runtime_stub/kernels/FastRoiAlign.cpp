@@ -56,19 +56,19 @@ void plane(const float *x, const Side &rows, const Side &columns, int64_t from, 
       int64_t at = minOf(c, columns.size - 16);
       v16 sum = v16(0.0f);
       for (int64_t r = rows.first[b]; r < rows.last[b]; ++r)
-        sum = __builtin_elementwise_fma(v16(weight[r]), *(const v16 *)(x + r * columns.size + at), sum);
+        sum = multiplyAdd(v16(weight[r]), *(const v16 *)(x + r * columns.size + at), sum);
       *(v16 *)(mid + at - from) = sum;
     }
     for (int64_t c = from; c < to && columns.size < 16; ++c) {
       mid[c - from] = 0;
       for (int64_t r = rows.first[b]; r < rows.last[b]; ++r)
-        mid[c - from] = __builtin_fmaf(weight[r], x[r * columns.size + c], mid[c - from]);
+        mid[c - from] = multiplyAdd(weight[r], x[r * columns.size + c], mid[c - from]);
     }
     for (int64_t p = 0; p < columns.bins; ++p) {
       float sum = 0;
       const float *w = columns.weight + p * columns.size;
       for (int64_t c = columns.first[p]; c < columns.last[p]; ++c)
-        sum = __builtin_fmaf(w[c], mid[c - from], sum);
+        sum = multiplyAdd(w[c], mid[c - from], sum);
       *out++ = sum;
     }
   }

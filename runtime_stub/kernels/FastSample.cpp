@@ -195,7 +195,7 @@ static void sampleFrom(const Points<T> &p, const T *__restrict plane, T *__restr
     unroll<0, Combinations>([&](auto k) {
       int32_t at = p.at[k.value][i];
       T v = plane[at < 0 ? 0 : at];
-      sum = __builtin_elementwise_fma(!Finite && at < 0 ? T(0) : v, p.weight[k.value][i], sum);
+      sum = multiplyAdd(!Finite && at < 0 ? T(0) : v, p.weight[k.value][i], sum);
     });
     to[i] = sum;
   }
@@ -338,7 +338,7 @@ static void sampleChannels(const Deformed &d, const Points<float> &p, int64_t i,
         to + (group * d.taps + tap) * d.perGroup - group * d.perGroup;  // its channels are counted from the image's first
     for (int64_t e = c; e < next; ++e) {
       float sum = 0;
-      unroll<0, Combinations>([&](auto k) { sum = __builtin_fmaf(from[k.value][e], weight[k.value], sum); });
+      unroll<0, Combinations>([&](auto k) { sum = multiplyAdd(from[k.value][e], weight[k.value], sum); });
       out[e] = sum;
     }
   }

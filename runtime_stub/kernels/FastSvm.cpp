@@ -22,7 +22,7 @@ inline void panelProducts(const float *x, const float *panel, int64_t columns, f
       v16 row = v16(x[r.value * columns + k]);
       unroll<0, NP>([&](auto p) {
         v16 other = Distance ? row - vector[p.value] : vector[p.value];
-        sum[r.value][p.value] = __builtin_elementwise_fma(Distance ? other : row, other, sum[r.value][p.value]);
+        sum[r.value][p.value] = multiplyAdd(Distance ? other : row, other, sum[r.value][p.value]);
       });
     });
   }
@@ -53,7 +53,7 @@ struct PanelProducts {
     v16 sum[kChains];
     unroll<0, kChains>([&](auto c) { sum[c.value] = v16(0.0f); });
     int64_t k = 0;
-    auto add = [&](v16 &to) { to = __builtin_elementwise_fma(*(const v16 *)(x + k), *(const v16 *)(y + k), to), k += 16; };
+    auto add = [&](v16 &to) { to = multiplyAdd(*(const v16 *)(x + k), *(const v16 *)(y + k), to), k += 16; };
     while (k + 16 * kChains <= n)
       unroll<0, kChains>([&](auto c) { add(sum[c.value]); });
     while (k + 16 <= n)
@@ -90,10 +90,10 @@ struct PanelProducts {
         value[i] = expF32(-gamma * value[i]);
     if (kernel.kind == SvmKernel::Sigmoid)
       for (int64_t i = 0; i < n; ++i)
-        value[i] = tanhF32(__builtin_fmaf(gamma, value[i], coef0));
+        value[i] = tanhF32(multiplyAdd(gamma, value[i], coef0));
     if (kernel.kind == SvmKernel::Poly) {
       for (int64_t i = 0; i < n; ++i)
-        value[i] = __builtin_fmaf(gamma, value[i], coef0);
+        value[i] = multiplyAdd(gamma, value[i], coef0);
       powers(value, n, kernel.degree);
     }
   }

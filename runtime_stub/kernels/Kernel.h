@@ -68,6 +68,14 @@ typedef struct onnxc_args {
 
 #define ONNXC_INLINE static inline __attribute__((always_inline))
 
+// x * y + sum of numbers or vectors, floats rounded once where the processor has an instruction for it: elsewhere __builtin_fma is a call
+// for each element, for results that must be exact.
+template <class T>
+ONNXC_INLINE T multiplyAdd(T x, T y, T sum) {
+#pragma clang fp contract(on)
+  return x * y + sum;
+}
+
 ONNXC_INLINE int64_t onnxc_count(const onnxc_tensor &t) {
   int64_t n = 1;
   for (int32_t i = 0; i < t.rank; ++i)

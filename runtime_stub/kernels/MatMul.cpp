@@ -5,7 +5,7 @@
 namespace onnxc {
 
 template <class T, class AccT>
-ONNXC_INLINE AccT multiplyAdd(AccT sum, T x, T y) {
+ONNXC_INLINE AccT addProduct(AccT sum, T x, T y) {
   if constexpr (IsFloat<T>::value)
     return sum + toF64(x) * toF64(y);
   else
@@ -28,7 +28,7 @@ static int32_t matMul(const onnxc_args *a) {
       for (int64_t j = 0; j < s.cols; ++j) {
         Acc<T> sum = 0;
         for (int64_t k = 0; k < s.inner; ++k)
-          sum = multiplyAdd(sum, x[i * s.inner + k], y[k * s.cols + j]);
+          sum = addProduct(sum, x[i * s.inner + k], y[k * s.cols + j]);
         *out++ = fromAcc<T>(sum);
       }
   }
@@ -45,7 +45,7 @@ static int32_t gemm(const onnxc_args *a) {
     for (int64_t j = 0; j < s.cols; ++j) {
       Acc<T> sum = 0;
       for (int64_t k = 0; k < s.inner; ++k)
-        sum = multiplyAdd(sum, x[i * s.aRow + k * s.aInner], y[k * s.bInner + j * s.bCol]);
+        sum = addProduct(sum, x[i * s.aRow + k * s.aInner], y[k * s.bInner + j * s.bCol]);
       T c = s.hasC ? data<T>(a->in[2])[i * s.c[0] + j * s.c[1]] : fromF64<T>(0);
       if constexpr (IsFloat<T>::value)
         out[i * s.cols + j] = fromF64<T>(sum * a->attr[0].f + (s.hasC ? toF64(c) * a->attr[1].f : 0));

@@ -16,15 +16,6 @@ struct WideOf {
   typedef T type __attribute__((ext_vector_type(64 / sizeof(T)), aligned(sizeof(T))));
 };
 
-// x * y + sum, floats rounded once.
-template <class T>
-ONNXC_INLINE typename WideOf<T>::type multiplyAdd(typename WideOf<T>::type x, typename WideOf<T>::type y, typename WideOf<T>::type sum) {
-  if constexpr (T(0.5) != T(0))
-    return __builtin_elementwise_fma(x, y, sum);
-  else
-    return x * y + sum;
-}
-
 // C[MR, NR] (+)= A x B panel over `depth`; of A, rows are `row` apart and K steps `step`: 1 and MR in a panel. `start`: null to go on from
 // C, else the value each row begins with. `Step`: columns of the panel of B, of which the first NR are taken.
 template <int MR, int NV, class T, int Step = NV * WideOf<T>::lanes>
@@ -41,7 +32,7 @@ ONNXC_INLINE void tile(const T *a, const T *b, int64_t depth, T *c, int64_t stri
     unroll<0, NV>([&](auto j) { column[j.value] = *(const V *)(b + j.value * lanes); });
     unroll<0, MR>([&](auto i) {
       V left = V(a[i.value * row]);
-      unroll<0, NV>([&](auto j) { acc[i.value][j.value] = multiplyAdd<T>(left, column[j.value], acc[i.value][j.value]); });
+      unroll<0, NV>([&](auto j) { acc[i.value][j.value] = multiplyAdd(left, column[j.value], acc[i.value][j.value]); });
     });
   }
   unroll<0, MR>([&](auto i) { unroll<0, NV>([&](auto j) { *(V *)(c + i.value * stride + j.value * lanes) = acc[i.value][j.value]; }); });

@@ -44,7 +44,7 @@ ONNXC_INLINE void addPanel(const float *panel, int64_t hidden, const float *cons
       unroll<0, NV>([&](auto j) { __builtin_prefetch(panel + 768 + j.value * 16); });
     unroll<0, N>([&](auto i) {
       v16 v = v16(x[i.value][k]);
-      unroll<0, NV>([&](auto j) { acc[i.value][j.value] = __builtin_elementwise_fma(v, column[j.value], acc[i.value][j.value]); });
+      unroll<0, NV>([&](auto j) { acc[i.value][j.value] = multiplyAdd(v, column[j.value], acc[i.value][j.value]); });
     });
   }
   unroll<0, N>([&](auto i) { unroll<0, NV>([&](auto j) { *(v16 *)(to[i.value] + j.value * 16) = acc[i.value][j.value]; }); });
@@ -123,17 +123,16 @@ inline void addDots(const float *matrix, int64_t rows, int64_t inner, const floa
     int64_t k = 0;
     for (; k + 16 <= inner; k += 16) {
       v16 v = *(const v16 *)(x + k);
-      unroll<0, 8>(
-          [&](auto i) { acc[i.value] = __builtin_elementwise_fma(*(const v16 *)(matrix + i.value * inner + k), v, acc[i.value]); });
+      unroll<0, 8>([&](auto i) { acc[i.value] = multiplyAdd(*(const v16 *)(matrix + i.value * inner + k), v, acc[i.value]); });
     }
     *(v8 *)(to + r) += sumsOf(acc);
     for (; k < inner; ++k)
       for (int64_t i = 0; i < 8; ++i)
-        to[r + i] = __builtin_fmaf(matrix[i * inner + k], x[k], to[r + i]);
+        to[r + i] = multiplyAdd(matrix[i * inner + k], x[k], to[r + i]);
   }
   for (; r < rows; ++r, matrix += inner)
     for (int64_t k = 0; k < inner; ++k)
-      to[r] = __builtin_fmaf(matrix[k], x[k], to[r]);
+      to[r] = multiplyAdd(matrix[k], x[k], to[r]);
 }
 
 // Panels [begin, end) of to[i] += R x[i] for `count` states.

@@ -21,8 +21,12 @@ def needs_only_libc(s, folder):
 
 def products_without_fma_call_nothing(s, folder):
     """For processors that have no instruction for a product and a sum, these are two, not a call of fmaf for each element."""
-    called = symbols(s.compile(mlp_model(), folder, "--cpu", "x86-64-v2"), "-D", "--undefined-only") & {"fma", "fmaf"}
-    return f"calls {called}" if called else None
+    lstm = helper.make_node("LSTM", ["x", "w", "r"], ["", "y"], hidden_size=32)
+    recurrent = make([lstm], [info("x", "n", 2, 48)], [info("y", 1, 2, 32)], [weight("w", 1, 128, 48), weight("r", 1, 128, 32)])
+    for name, model in (("mlp", mlp_model()), ("lstm", recurrent)):
+        if called := symbols(s.compile(model, folder, "--cpu", "x86-64-v2", name=name), "-D", "--undefined-only") & {"fma", "fmaf"}:
+            return f"{name} calls {called}"
+    return None
 
 
 def exports_only_getters(s, folder):

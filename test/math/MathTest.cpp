@@ -5,6 +5,13 @@
 #include <algorithm>
 #include <cmath>
 
+// As for a level without an instruction for a product and a sum, which this test is compiled for; the level of math_fma_test has one.
+#ifdef __FMA__
+extern "C" const int32_t onnxc_vector_bits = 256;
+#else
+extern "C" const int32_t onnxc_vector_bits = 128;
+#endif
+
 namespace {
 // Distance of `got` from the exact value in units of the last place of its float; 1e9 where one is NaN or infinite alone.
 double ulps(float got, double exact) {
