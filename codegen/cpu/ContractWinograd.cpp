@@ -80,15 +80,15 @@ struct Winograd {
 
   Winograd(KernelCode &code, onnx::PackedWinogradConvOp op);
   // Whether filters come slower than they are multiplied, if a chunk has few tiles: those that no second-level cache holds.
-  bool waitsForFilters() const { return points * groups * panels * depth * kLanes * kPanelBytes > onnx::kLargeWinogradFilters; }
+  bool waitsForFilters() const { return onnx::areLargeFilters(points * groups * panels * depth * kLanes * kLanes); }
   double flops(int64_t panels) const { return 2.0 * double(points * tiles * depth * kLanes * panels * kLanes); }  // of a chunk
   Value products() { return c.at(c.scratch, points * inputStep); }
   Value filters() { return c.at(products(), points * productStep); }
   int64_t scratchBytes() const { return points * (inputStep + productStep + (large ? filterStep : 0)); }
   int64_t tapCount() const { return down.segment * right.segment; }
   int64_t tapBytes(int64_t blocks) const { return blocks * kLanes * tapCount() * kPanelBytes; }  // of a panel
-  // Whether it is the products that ask memory for the taps that are transformed next; those of narrow vectors have no time to.
-  bool productsAsk() const { return c.vectorBits >= 512; }
+  // Whether it is the products that ask memory for the taps that are transformed next, as RowsEmitter does for wide vectors.
+  bool productsAsk() const { return c.vectorBits >= 512 && !(rows->rows && rows->tiles() < 2); }
   Code::Values inputRow(const Axis &axis, ValueRange d);
   Code::Values outputRow(const Axis &axis, ValueRange m);
   // The address of a tile's pixel in a plane.
@@ -139,7 +139,7 @@ Winograd::Winograd(KernelCode &code, onnx::PackedWinogradConvOp op)
   groupPanels = std::min(panels, std::max<int64_t>(1, most / step) * step);
   groupPanels = std::min<int64_t>(panels, llvm::divideCeil(scheduled(c.kernel, "group", groupPanels, panels), step) * step);
   inputStep = depth * tiles * kPanelBytes + apart, productStep = groupPanels * tiles * kPanelBytes + apart;
-  panelBytes = (large ? together : depth) * kLanes * kPanelBytes, filterStep = groupPanels * panelBytes + apart;
+  panelBytes = together * kLanes * kPanelBytes, filterStep = groupPanels * panelBytes + apart;
 }
 
 // How a chunk's tiles are multiplied. An image of unknown size may have few of them: register tiles of eight take 4, 16, 49, 64 and 196
@@ -153,12 +153,11 @@ void Winograd::chooseRows() {
     rows->wholeTiles = true;
     tiles = llvm::divideCeil(tiles, rows->tile.rows) * rows->tile.rows;
   }
-  if (large)  // their points of two panels stay in the second-level cache
-    rows->depthBlock = c.vectorBits >= 512 ? 4 : 2;
-  rows->scheduleDepth(c.kernel, depth);
-  together = rows->depthBlock ? rows->depthBlock : depth;
-  if (large)
-    rows->depthBlock = 0;
+  together = depth;
+  if (large)  // the points of so many stay in the second-level cache
+    together = scheduled(c.kernel, "depth", std::min<int64_t>(depth, c.vectorBits >= 512 ? 4 : 2), depth), rows->depthBlock = 0;
+  else
+    rows->scheduleDepth(c.kernel, depth);
 }
 
 // Tiles of a chunk, shared out evenly: as many as the second-level cache holds the transformed inputs of; more where the filters lie behind
@@ -188,7 +187,7 @@ int64_t Winograd::chunkTiles() {
 Code::Values Winograd::inputRow(const Axis &axis, ValueRange d) {
   if (!axis.isTransformed())
     return Code::Values(d);
-  auto sub = [&](Value l, Value r) -> Value { return arith::SubFOp::create(c.b, c.loc, l, r); };
+  auto sub = [&](Value l, Value r) { return c.subf(l, r); };
   Type type = d[0].getType();
   Value half = c.real(1.5, type);
   auto w = [&](int64_t i) { return sub(d[i + 2], d[i]); };
@@ -202,7 +201,7 @@ Code::Values Winograd::inputRow(const Axis &axis, ValueRange d) {
 Code::Values Winograd::outputRow(const Axis &axis, ValueRange m) {
   if (!axis.isTransformed())
     return Code::Values(m);
-  Value sum = c.addf(m[1], m[2]), difference = arith::SubFOp::create(c.b, c.loc, m[1], m[2]);
+  Value sum = c.addf(m[1], m[2]), difference = c.subf(m[1], m[2]);
   Code::Values rows{c.addf(c.addf(m[0], sum), c.addf(m[3], m[4]))};
   double half = 0.5, two = -2;
   for (int64_t i = 1; i < axis.results(); ++i, half *= 0.5, two *= -2)
@@ -298,13 +297,13 @@ Value Winograd::combine(ArrayRef<double> factors, ValueRange taps) {
   Value sum;
   for (size_t first : {0, 1})
     for (size_t i = first; i < factors.size(); i += 2) {
-      Value factor = alike || factors[i] == 1 ? Value() : c.real(factors[i], taps[i].getType());
       if (factors[i] == 0)
         continue;
+      auto factor = [&] { return c.real(factors[i], taps[i].getType()); };
       if (!sum)
-        sum = factor ? c.mulf(factor, taps[i]) : taps[i];
+        sum = alike || factors[i] == 1 ? taps[i] : c.mulf(factor(), taps[i]);
       else if (!alike)
-        sum = c.fma(factor, taps[i], sum);
+        sum = c.fma(factor(), taps[i], sum);
       else
         sum = factors[i] == factors[0] ? c.addf(sum, taps[i]) : c.subf(sum, taps[i]);
     }

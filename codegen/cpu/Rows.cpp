@@ -230,6 +230,7 @@ Value RowsEmitter::linesAhead(const RowsProblem &p, const Pass &pass, Value tile
 }
 
 void RowsEmitter::emit(const RowsProblem &p, Value rows, Tiles tiles, Value panels, Value from, Value to) {
+  assert(!s.depthBlock || !(p.firstStep || p.nextPanelBytes));
   int64_t across = llvm::divideCeil(s.groupPanels, s.tile.panels);
   Value first = c.mul(tiles.first, s.tile.rows);
   auto passes = [&](Value k) {

@@ -24,7 +24,7 @@ struct RowsProblem {
   Value mask;                                                 // lanes of the last panel; null: all
   Value bias;                                                 // 16 numbers a panel; null: zero
   bool distances = false;                                     // squares of differences instead of products
-  Value firstStep, endStep;                                   // of `depth`, where a product goes on; null: all
+  Value firstStep, endStep;                                   // of `depth`, where a product goes on, in one pass; null: all
   Value nextB;                                                // what is read of B after these panels; null: the panels behind them
   Value nextPanelBytes;                                       // from one panel there to the next; null: as in B
   std::function<Code::Values(Value row, Value panel)> index;  // of the result's axes

@@ -5,7 +5,8 @@
 //   chunk                    what a task takes at once: row tiles; rows of a convolution's result, or tiles where it has one row, an
 //                            unknown or a very large width; Winograd's tiles
 //   group                    panels of it
-//   depth                    steps, or blocks of input channels, that are summed before the next ones are begun
+//   depth                    steps, or blocks of input channels, that are summed before the next ones are begun; whose filters Winograd's
+//                            kernel transforms together
 //
 // No number changes the order in which one result is summed, and so none changes a bit of any result.
 #pragma once

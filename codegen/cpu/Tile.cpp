@@ -67,7 +67,7 @@ Tile::Values Tile::fill(llvm::function_ref<Value(int64_t, int64_t)> start) const
 Value Tile::added(Value scalar, Value column, Value to) const {
   if (!distances)
     return c.fma(scalar, column, to);
-  Value difference = arith::SubFOp::create(c.b, c.loc, scalar, column);
+  Value difference = c.subf(scalar, column);
   return c.fma(difference, difference, to);
 }
 

@@ -195,16 +195,16 @@ static bool put(int fd, uint64_t offset, const T &value) {
 namespace {
 // The segment of the weights, the loadable one of the highest address, and where its header is.
 struct WeightsSegment {
-  ELF::Elf64_Ehdr file;
+  ELF::Elf64_Ehdr elf;
   ELF::Elf64_Phdr header = {};
   uint64_t place = 0;
 
   bool find(int fd, uint64_t size) {
-    if (!get(fd, 0, file))
+    if (!get(fd, 0, elf))
       return false;
-    for (int i = 0; i < file.e_phnum; ++i) {
+    for (int i = 0; i < elf.e_phnum; ++i) {
       ELF::Elf64_Phdr segment;
-      uint64_t here = file.e_phoff + i * sizeof segment;
+      uint64_t here = elf.e_phoff + i * sizeof segment;
       if (!get(fd, here, segment))
         return false;
       if (segment.p_type == ELF::PT_LOAD && segment.p_vaddr >= header.p_vaddr)
@@ -214,9 +214,9 @@ struct WeightsSegment {
   }
   // Points the segment and its section at the weights.
   bool patch(int fd, uint64_t offset, uint64_t align) {
-    for (int i = 0; i < file.e_shnum; ++i) {
+    for (int i = 0; i < elf.e_shnum; ++i) {
       ELF::Elf64_Shdr entry;
-      uint64_t here = file.e_shoff + i * sizeof entry;
+      uint64_t here = elf.e_shoff + i * sizeof entry;
       if (!get(fd, here, entry))
         return false;
       if (entry.sh_addr == header.p_vaddr && entry.sh_size == header.p_memsz && entry.sh_type == ELF::SHT_NOBITS) {
@@ -240,12 +240,14 @@ Error appendWeights(const ElfTarget &target, StringRef path, uint64_t size, cons
     return fileError(path, std::error_code(errno, std::generic_category()));
   raw_fd_ostream out(fd, true);
   WeightsSegment segment;
-  bool found = segment.find(fd, size);
-  // Huge pages of the file's cache can be mapped as such where they and their addresses begin together.
-  constexpr uint64_t hugePage = 2 << 20;
-  const uint64_t align = size >= 2 * hugePage ? hugePage : target.pageBytes, offset = alignTo(end, align, segment.header.p_vaddr % align);
-  if (!found || !segment.patch(fd, offset, align))
+  if (!segment.find(fd, size))
     return createStringError("'" + path + "': the linker placed no segment for the weights");
+  // Huge pages of the file's cache can be mapped as such where they and their addresses begin together. That leaves no gap on x86-64, up
+  // to four pages of 64 KiB elsewhere.
+  constexpr uint64_t hugePage = 2 << 20;
+  const uint64_t align = size >= 8 * hugePage ? hugePage : target.pageBytes, offset = alignTo(end, align, segment.header.p_vaddr % align);
+  if (!segment.patch(fd, offset, align))
+    return fileError(path, std::error_code(errno, std::generic_category()));
   out.seek(end);
   out.write_zeros(offset - end);
   if (Error error = write(out))

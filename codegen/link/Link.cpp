@@ -31,7 +31,7 @@ namespace onnxc {
 static Error reason(std::error_code code) { return createStringError(code, code.message()); }
 
 // A segment each for headers and constants, code, relocated constants, data, and last the weights: lld's own layout cannot place them last.
-// In the file its section headers lie before them, in the page that addresses leave out.
+// Section headers follow the data in the file: a page of addresses is left out for them.
 static std::string linkerScript(const ElfTarget &target, bool program, bool threadLocals) {
   const char *segments = "ro PT_LOAD FILEHDR PHDRS FLAGS(4); text PT_LOAD FLAGS(5); relro PT_LOAD FLAGS(6); data PT_LOAD FLAGS(6); dynamic "
                          "PT_DYNAMIC FLAGS(6); "

@@ -155,14 +155,13 @@ OwningOpRef<ModuleOp> import(StringRef path, MLIRContext &context, const ImportO
     return {};
   if (!plainChannels(file.model, report, [&](const std::string &message) { emitWarning(loc) << message; }))
     return {};
-  bool fits = fixDims(*file.model.mutable_graph(), options.defineDims, loc);
-  if (fits && (!checkInputs(file.model.graph(), loc) || !checkWeights(file.model.graph(), file, &context)))
+  misfit = !fixDims(*file.model.mutable_graph(), options.defineDims, loc);
+  if (misfit || !checkInputs(file.model.graph(), loc) || !checkWeights(file.model.graph(), file, &context))
     return {};
   Ranges ranges;
-  if (!fits || !takeRanges(*file.model.mutable_graph(), options.shapes, loc, ranges)) {
-    misfit = true;
+  misfit = !takeRanges(*file.model.mutable_graph(), options.shapes, loc, ranges);
+  if (misfit)
     return {};
-  }
   if (file.model.opset_import_size() == 0)
     file.model.add_opset_import()->set_version(1);  // models of the first IR versions name none
   Walker walker(file.model, [&](const pb::NodeProto &node) { return isKnown(node, &context, options.customOps); }, report);

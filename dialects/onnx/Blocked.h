@@ -13,8 +13,9 @@ inline bool fillsBlocks(int64_t channels) { return 4 * channels >= 3 * int64_t(l
 // Whether a fifth of the lanes of their blocks would be empty, or there is less than a block: none are made for a convolution alone.
 inline bool leavesLanes(int64_t channels) { return channels < kLanes || 4 * int64_t(llvm::alignTo(channels, kLanes)) >= 5 * channels; }
 
-constexpr int64_t kMostWinogradTiles = 42;          // that read the transformed filters together
-constexpr int64_t kLargeWinogradFilters = 4 << 20;  // bytes that no second-level cache holds
+constexpr int64_t kMostWinogradTiles = 42;  // that read the transformed filters together
+// Whether so many weights of transformed filters are more than a second-level cache holds.
+inline bool areLargeFilters(int64_t weights) { return int64_t(sizeof(float)) * weights > 4 << 20; }
 
 // An axis of Winograd's transformation of stride 1 (passes/layout/Winograd.cpp): tiles of six points. One tap needs none; more than five
 // are cut into segments, as if there were as many times the channels.

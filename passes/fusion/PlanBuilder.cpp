@@ -331,11 +331,11 @@ Value PlanBuilder::holdsOf(const ShapeCheck &c, Location loc) {
 }
 
 // Sizes that only the run knows and that must fit before `op` reads its operands: those of windows, or all others.
-void PlanBuilder::buildChecks(Operation *op, bool ofWindows) {
+void PlanBuilder::buildChecksOf(Operation *op, bool windows) {
   Location loc = op->getLoc();
   Value holds, left, right;  // all of them; the two sizes of the last one that does not
   for (const ShapeCheck &c : shapes.checks(op)) {
-    bool ready = (c.kind == ShapeCheck::Window) == ofWindows;
+    bool ready = (c.kind == ShapeCheck::Window) == windows;
     for (AffineExpr e : {c.lhs, c.rhs})  // sizes of its own results are the size function's to check
       shapes.walkSymbols(e, [&](const SymbolDef &def) { ready &= !def.value || def.value.getDefiningOp() != op; });
     if (!ready)
@@ -347,12 +347,12 @@ void PlanBuilder::buildChecks(Operation *op, bool ofWindows) {
   }
   if (holds)
     failUnless(holds, op->hasTrait<OpTrait::IsTerminator>() && op->getParentOp() ? op->getParentOp() : op,
-               ofWindows ? ONNXC_K_WINDOW : ONNXC_K_SHAPE, {left, right});
+               windows ? ONNXC_K_WINDOW : ONNXC_K_SHAPE, {left, right});
 }
 
 void PlanBuilder::buildChecks(Operation *op) {
-  for (bool ofWindows : {false, true})
-    buildChecks(op, ofWindows);
+  for (bool windows : {false, true})
+    buildChecksOf(op, windows);
 }
 
 LogicalResult PlanBuilder::buildOp(Operation *op) {

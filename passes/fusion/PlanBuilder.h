@@ -57,7 +57,7 @@ private:
   mlir::LogicalResult buildFused(const Group &group);
   mlir::Value holdsOf(const ShapeCheck &c, mlir::Location loc);
   void buildChecks(mlir::Operation *op);
-  void buildChecks(mlir::Operation *op, bool ofWindows);
+  void buildChecksOf(mlir::Operation *op, bool windows);
   void failUnless(mlir::Value holds, mlir::Operation *op, int32_t code, mlir::ValueRange blamed = {});
   mlir::LogicalResult buildGroup(llvm::ArrayRef<mlir::Operation *> group, llvm::StringRef family);
   std::optional<unsigned> sizeSymbol(mlir::AffineExpr e, mlir::Operation *op) const;

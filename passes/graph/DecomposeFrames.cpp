@@ -93,7 +93,8 @@ static std::optional<Frames> framesOf(onnx::ConvOp op) {
       f.channels > 1 && f.group == f.channels && f.w.getDimSize(1) == 1 && (each == 1 || (kLanes % each == 0 && f.outputs % kLanes == 0));
   f.strides = listOr(op.getStrides(), 3, 1), f.dilations = listOr(op.getDilations(), 3, 1);
   f.pads = std::move(*pads);
-  return coversFrames(f.x, f.y, f.pads, axisOf(f)) ? std::optional(std::move(f)) : std::nullopt;
+  const bool areEnough = !f.x.isDynamicDim(2) || axisOf(f).more() >= f.strides[0] - 1;  // one frame has a result
+  return areEnough && coversFrames(f.x, f.y, f.pads, axisOf(f)) ? std::optional(std::move(f)) : std::nullopt;
 }
 
 // How many images `count` frames of each video are; ShapedType::kDynamic where only the run knows.

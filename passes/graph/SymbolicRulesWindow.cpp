@@ -71,8 +71,8 @@ static LogicalResult hasPosition(ShapeOp &o, const Window &w, int64_t i, AffineE
   AffineExpr extent = w.extent(o, i), padding = w.padding(o, i);
   if (auto fixed = known(n); fixed && (*fixed < 0 || (*fixed == 0 && known(d) != 0)))
     return o.error() << "a window of " << o.text(extent) << " does not fit the " << o.text(d) << " entries of spatial axis " << i;
-  bool isPadded = s.isNonNegative(s.add(s.sub(padding, extent), o.c(1)));
-  if (n && !known(n) && !isPadded && s.bounds(n).first < 1)
+  bool fitsInPadding = s.isNonNegative(s.add(s.sub(padding, extent), o.c(1)));
+  if (n && !known(n) && !fitsInPadding && s.bounds(n).first < 1)
     s.check({o.op, extent, s.add(d, padding), ShapeCheck::Window, s.sub(n, s.min(d, o.c(1)))});
   return success();
 }

@@ -12,7 +12,8 @@
 namespace onnxc {
 
 // Two sizes of `op` that must fit at run time and are not proven to. Equal: they are equal; Broadcast: or one of them is 1; Window: a
-// window of `lhs` entries has a place in an axis of `rhs`, padding included, which it has where `room` is not negative.
+// window of `lhs` entries has a place in an axis of `rhs`, padding included, which it has where `room`, positions less the axis' size or 1,
+// is not negative.
 struct ShapeCheck {
   enum Kind { Equal, Broadcast, Window };
   mlir::Operation *op;

@@ -44,7 +44,7 @@ int64_t groupsTogether(const BlockedConv &conv);
 struct ImageSizes {
   int64_t images, height, width;
 };
-// Whether Winograd's form of the filters (Winograd.cpp) is worth its larger weights for results of these sizes (of each as often as of the
+// Whether Winograd's transformation (Winograd.cpp) pays for results of these sizes (of each as often as of the
 // others), and its weights (dialects/onnx/Packed.td), zeros between groups that are multiplied together.
 bool gainsByWinograd(const BlockedConv &conv, llvm::ArrayRef<ImageSizes> results);
 mlir::Value packWinogradWeights(mlir::OpBuilder &b, mlir::Location loc, const BlockedConv &conv, mlir::Value weights);

@@ -1,10 +1,9 @@
 // Winograd.cpp: when F(4x4, 3x3) and the like pay for a convolution, and its weights. codegen/cpu/ContractWinograd.cpp has the other
 // transforms, and that of filters which are four times as large under it: to read them takes longer than to transform them.
 //
-// The algorithm is Toom and Cook's with the points 0, 1, -1, 1/2, -2 and infinity: with M(x) = x (x^2 - 1) (x - 1/2) (x + 2),
-// row j of G is (1, p_j, p_j^2, ...) / M'(p_j), that of infinity (0, ..., 0, 1); U = G g G^T for each pair of channels, or G g where one
-// axis has one tap. Six points give 7 - r results for r taps; filters of more than five are cut into segments. With these points the
-// greatest relative error is about 5e-6 for 512 channels, half of that of the points 0, +-1, +-2.
+// The algorithm is Toom and Cook's with the points 0, 1, -1, 1/2, -2 and infinity (WinogradAxis::filters); U = G g G^T for each pair of
+// channels, or G g where one axis has one tap. Six points give 7 - r results for r taps; filters of more than five are cut into segments.
+// With these points the greatest relative error is about 5e-6 for 512 channels, half of that of the points 0, +-1, +-2.
 #include "passes/graph/Weights.h"
 #include "passes/layout/ConvWeights.h"
 #include "dialects/onnx/Blocked.h"
@@ -42,15 +41,27 @@ static double directShare(const BlockedConv &conv) {
   return double(met) / double(panels * together);
 }
 
-static int64_t blockedChannels(const BlockedConv &conv) { return llvm::alignTo(conv.channels * groupsTogether(conv), kLanes); }
+namespace {
+// Sizes of packed filters, and where they have the numbers of one point or of a filter's taps.
+struct Packing {
+  onnx::WinogradAxis down, right;
+  int64_t channels, together, each;  // of a group, groups, outputs of a group
+  int64_t panels, segments, depth;
 
-// Whether the kernel transforms the filters.
-static bool keepsTaps(const BlockedConv &conv) {
-  const onnx::WinogradAxis down(conv.kernel[0]), right(conv.kernel[1]);
-  const int64_t values = llvm::alignTo(conv.outputs, kLanes) * down.segments * right.segments * blockedChannels(conv);
-  return down.segment == 3 && right.segment == 3 &&
-         int64_t(sizeof(float)) * down.points() * right.points() * values > onnx::kLargeWinogradFilters;
-}
+  explicit Packing(const BlockedConv &conv)
+      : down(conv.kernel[0]), right(conv.kernel[1]), channels(conv.channels), together(groupsTogether(conv)),
+        each(conv.outputs / conv.group), panels(llvm::divideCeil(conv.outputs, kLanes)), segments(down.segments * right.segments),
+        depth(llvm::alignTo(conv.channels * together, kLanes)) {}
+  int64_t weights() const { return panels * segments * depth * kLanes; }  // of a point
+  // Whether the kernel transforms the filters.
+  bool keepsTaps() const {
+    return down.segment == 3 && right.segment == 3 && onnx::areLargeFilters(down.points() * right.points() * weights());
+  }
+  int64_t step(int64_t output, int64_t segment, int64_t channel) const {
+    return (output / kLanes * segments + segment) * depth + output / each % together * channels + channel;
+  }
+};
+}  // namespace
 
 // How many times as long the direct convolution takes for a result of this size.
 static double gainOf(const BlockedConv &conv, const ImageSizes &result) {
@@ -74,8 +85,8 @@ static double gainOf(const BlockedConv &conv, const ImageSizes &result) {
   double tile = segments * (points + operation * input / whole(conv.outputs / conv.group)) + operation * output / whole(conv.channels);
   double sharing = std::clamp(double(onnx::kMostWinogradTiles) / tiles, 1.0,
                               double(std::max<int64_t>(result.images, 1)));  // images that share a chunk's weights
-  double filters =
-      keepsTaps(conv) ? segments * (9 * load + filter * std::ceil(tiles / double(onnx::kMostWinogradTiles))) : segments * points * load;
+  const double chunks = std::ceil(tiles / double(onnx::kMostWinogradTiles));
+  double filters = segments * (Packing(conv).keepsTaps() ? 9 * load + filter * chunks : points * load);
   double transformed = tiles * tile + filters / sharing;
   return (direct + taps * load) / (transformed * margin);
 }
@@ -89,40 +100,32 @@ bool gainsByWinograd(const BlockedConv &conv, ArrayRef<ImageSizes> results) {
 }
 
 // [ceil(O/16), segments * ceil(C/16) * 16, a segment's taps down and right, 16], zeros past the last taps.
-static Value packTaps(OpBuilder &b, Location loc, const BlockedConv &conv, ArrayRef<float> w) {
-  const int64_t together = groupsTogether(conv), each = conv.outputs / conv.group;
-  const int64_t panels = llvm::divideCeil(conv.outputs, kLanes), depth = blockedChannels(conv);
-  const onnx::WinogradAxis down(conv.kernel[0]), right(conv.kernel[1]);
-  const int64_t segments = down.segments * right.segments;
-  std::vector<float> packed(panels * segments * depth * down.segment * right.segment * kLanes);
-  const float *next = w.data();
+static Value packTaps(OpBuilder &b, Location loc, const BlockedConv &conv, const Packing &p, const float *w) {
+  std::vector<float> packed(p.weights() * p.down.segment * p.right.segment);
   for (int64_t o = 0; o < conv.outputs; ++o)
     for (int64_t c = 0; c < conv.channels; ++c)
-      for (int64_t y = 0; y < down.taps; ++y)
-        for (int64_t x = 0; x < right.taps; ++x) {
-          const int64_t s = y / down.segment * right.segments + x / right.segment;
-          int64_t at = (o / kLanes * segments + s) * depth + o / each % together * conv.channels + c;
-          at = (at * down.segment + y % down.segment) * right.segment + x % right.segment;
-          packed[at * kLanes + o % kLanes] = *next++;
+      for (int64_t y = 0; y < p.down.taps; ++y)
+        for (int64_t x = 0; x < p.right.taps; ++x) {
+          int64_t at = p.step(o, y / p.down.segment * p.right.segments + x / p.right.segment, c);
+          at = (at * p.down.segment + y % p.down.segment) * p.right.segment + x % p.right.segment;
+          packed[at * kLanes + o % kLanes] = *w++;
         }
-  auto type = RankedTensorType::get({panels, segments * depth, down.segment, right.segment, kLanes}, b.getF32Type());
+  auto type = RankedTensorType::get({p.panels, p.segments * p.depth, p.down.segment, p.right.segment, kLanes}, b.getF32Type());
   return onnx::ConstantOp::create(b, loc, makeConstant(type, std::move(packed)));
 }
 
 Value packWinogradWeights(OpBuilder &b, Location loc, const BlockedConv &conv, Value weights) {
   std::vector<float> w = *constantFloats(weights);
-  const int64_t together = groupsTogether(conv), each = conv.outputs / conv.group;
-  int64_t panels = llvm::divideCeil(conv.outputs, kLanes), depth = blockedChannels(conv);
-  const onnx::WinogradAxis down(conv.kernel[0]), right(conv.kernel[1]);
+  const Packing p(conv);
+  if (p.keepsTaps())
+    return packTaps(b, loc, conv, p, w.data());
+  const onnx::WinogradAxis &down = p.down, &right = p.right;
   const auto g = down.filters(), h = right.filters();
-  const int64_t segments = down.segments * right.segments;
-  if (keepsTaps(conv))
-    return packTaps(b, loc, conv, w);
-  std::vector<float> packed(g.size() * h.size() * panels * segments * depth * kLanes);
+  std::vector<float> packed(g.size() * h.size() * p.weights());
   SmallVector<double> row(right.segment);
   for (int64_t o = 0; o < conv.outputs; ++o)
     for (int64_t c = 0; c < conv.channels; ++c)
-      for (int64_t s = 0; s < segments; ++s) {
+      for (int64_t s = 0; s < p.segments; ++s) {
         const int64_t top = s / right.segments * down.segment, left = s % right.segments * right.segment;
         const int64_t height = std::min(down.segment, down.taps - top), width = std::min(right.segment, right.taps - left);
         const float *filter = &w[((o * conv.channels + c) * down.taps + top) * right.taps + left];
@@ -136,12 +139,11 @@ Value packWinogradWeights(OpBuilder &b, Location loc, const BlockedConv &conv, V
             double u = 0;
             for (int64_t x = 0; x < width; ++x)
               u += h[j][x] * row[x];
-            int64_t at = (((i * h.size() + j) * panels + o / kLanes) * segments + s) * depth + o / each % together * conv.channels + c;
-            packed[at * kLanes + o % kLanes] = float(u);
+            packed[int64_t(i * h.size() + j) * p.weights() + p.step(o, s, c) * kLanes + o % kLanes] = float(u);
           }
         }
       }
-  auto type = RankedTensorType::get({int64_t(g.size() * h.size()), panels, segments * depth, kLanes}, b.getF32Type());
+  auto type = RankedTensorType::get({int64_t(g.size() * h.size()), p.panels, p.segments * p.depth, kLanes}, b.getF32Type());
   return onnx::ConstantOp::create(b, loc, makeConstant(type, std::move(packed)));
 }
 

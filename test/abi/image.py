@@ -69,7 +69,7 @@ def no_executable_stack_or_writable_code(s, folder):
 
 def large_weights_fit_huge_pages(s, folder):
     """Their place in a huge page is the same in the file and in memory; few weights need none."""
-    for size, align in ((1200, 2 << 20), (64, 4096)):
+    for size, align in ((2100, 2 << 20), (64, 4096)):
         nodes = [helper.make_node("MatMul", ["x", "w"], ["y"])]
         library = s.compile(make(nodes, [info("x", 1, size)], [info("y", 1, size)], [weight("w", size, size)]), folder, "--cpu", "x86-64-v3", name=f"w{size}")
         segments = [line.split() for line in tool("readelf", "-lW", library).splitlines() if line.split()[:1] == ["LOAD"]]

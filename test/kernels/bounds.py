@@ -82,6 +82,15 @@ for _behind in ("y = Relu (v)", "u = Relu (v)  y = GlobalAveragePool (u)"):
                     x=np.ones((1, 2, _rows, 7), F32), **({"w": np.ones((3, 2, 5, 5), F32)} if _name == "Conv" else {}))
     refused(f"too_small_Pad_{_behind[0]}", f"p = Constant <value_ints = [0, 0, -4, 0, 0, 0, 0, 0]> ()  v = Pad (x, p)  {_behind}",
             r"_\d \(Pad\): a size is negative or overflows: -2|_\d \(Pad, opset 22\): .*-2", x=np.ones((1, 2, 2, 7), F32))
+# Videos of too few frames, of which convolutions and pools are those of images.
+for _op in ("Conv", "MaxPool", "AveragePool"):
+    for _frames, _window, _stride, _pad in ((1, 2, 2, 0), (2, 3, 3, 0), (1, 3, 1, 0), (1, 4, 2, 1)):
+        for _channels in (8, 16):
+            _more = f"kernel_shape = [{_window}, 3, 3], strides = [{_stride}, 1, 1], pads = [{_pad}, 1, 1, {_pad}, 1, 1]"
+            _weights = f"s = Constant <value_ints = [16, {_channels}, {_window}, 3, 3]> ()  w = ConstantOfShape <value = float[1] {{1.0}}> (s)  "
+            refused(f"too_few_frames_{_op}_{_window}_{_stride}_{_channels}", f"{_weights}y = Conv <{_more}> (x, w)" if _op == "Conv" else f"y = {_op} <{_more}> (x)",
+                    rf"a window is larger than the padded input: {_window} and {_frames + 2 * _pad} entries|a window of {_window} does not fit the {_frames} entries",
+                    x=np.ones((2, _channels, _frames, 10, 8), F32))
 # A last window that juts out of the image, and one with nothing to slide over.
 case("window_juts_out", "y = MaxPool <kernel_shape = [5, 5], strides = [4, 4], ceil_mode = 1> (x)", np.full((1, 2, 1, 2), 7, F32), x=np.full((1, 2, 2, 7), 7, F32))
 case("window_of_no_rows", "y = MaxPool <kernel_shape = [1, 5]> (x)", np.zeros((1, 2, 0, 3), F32), x=np.zeros((1, 2, 0, 7), F32))

@@ -269,3 +269,14 @@ func.func @global_pools(%x: tensor<?x3x?x?x?xf32>) -> (tensor<?x3x1x1x1xf32>, te
   %2 = "onnx.GlobalAveragePool"(%x) : (tensor<?x3x?x?x?xf32>) -> tensor<?x3x1x1x1xf32>
   return %0, %1, %2 : tensor<?x3x1x1x1xf32>, tensor<?x3x1x1x1xf32>, tensor<?x3x1x1x1xf32>
 }
+
+// -----
+
+// Convolutions of so many frames that one may have no result stay: too few are an error of the run.
+// CHECK-LABEL: @too_few
+// CHECK: "onnx.Conv"{{.*}} (tensor<2x8x?x10x8xf32>, tensor<16x8x2x3x3xf32>) -> tensor<2x16x?x8x6xf32>
+func.func @too_few(%x: tensor<2x8x?x10x8xf32>) -> tensor<2x16x?x8x6xf32> {
+  %w = "onnx.Constant"() {value = dense<1.0> : tensor<16x8x2x3x3xf32>} : () -> tensor<16x8x2x3x3xf32>
+  %y = "onnx.Conv"(%x, %w) <{strides = array<i64: 2, 1, 1>}> : (tensor<2x8x?x10x8xf32>, tensor<16x8x2x3x3xf32>) -> tensor<2x16x?x8x6xf32>
+  return %y : tensor<2x16x?x8x6xf32>
+}
