@@ -255,12 +255,17 @@ def pattern(text):
     return text
 
 
-def check(args, models, record, p):
-    """Ends the program where what is asked for cannot be done, before anything is measured."""
+def refuse_models(p, args, models):
+    """Ends the program where there is nothing to measure."""
     if missing := [str(m) for m in args.models if not m.exists()]:
         p.error(f"no file {missing[0]}")
     if not models:
         p.error(f"no model's name has '{args.only}'" if args.only else "no models")
+
+
+def check(args, models, record, p):
+    """Ends the program where what is asked for cannot be done, before anything is measured."""
+    refuse_models(p, args, models)
     if args.write and (args.only or args.models):
         known = {m.stem for m in models}.union(*record.values())
         if lost := sorted(rows_on_page() - known):

@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 from types import SimpleNamespace
 
-from bench import ROOT, Bench, pattern
+from bench import ROOT, Bench, pattern, refuse_models
 
 CHILD = """
 import ctypes, gc, json, sys
@@ -59,11 +59,14 @@ def main():
     p.add_argument("--only", default="", type=pattern)
     args = p.parse_args()
     bench = Bench(SimpleNamespace(**vars(args)))
+    refuse_models(p, args, bench.models())
     rows = []
     for model in map(bench.materialised, bench.models()):
         with tempfile.TemporaryDirectory() as folder:
             library = Path(folder) / "model.so"
-            subprocess.run([bench.onnxc, model, "-o", library, "--cpu", "native"], check=True, capture_output=True)
+            compiled = subprocess.run([bench.onnxc, model, "-o", library, "--cpu", "native"], capture_output=True, text=True)
+            if compiled.returncode:
+                sys.exit(compiled.stderr.strip())
             ours, theirs = measure(bench, model, library)
         if ours is None or theirs is None:
             print(f"{model.stem}: does not run with {'onnxc' if ours is None else 'ONNX Runtime'}")

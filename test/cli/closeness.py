@@ -65,4 +65,20 @@ def verify_measures_floats_alone(s, folder):
     return None if len(report["differences"]) == 1 and "largest_difference" not in report else f"{report}"
 
 
-CHECKS = [verify_passes, verify_fails, verify_allows_a_part_of_the_largest, verify_tells_what_is_not_finite, verify_measures_floats_alone]
+def layers_on_the_way_are_not_judged(s, folder):
+    """Blocks of a convolution's operand, and a part of its sum that comes before a Resize, have its name and shape; another node finishes it."""
+    w = np.random.default_rng(0).standard_normal((64, 128, 3, 3)).astype(np.float32)
+    conv = [helper.make_node("Conv", ["a", "w"], ["y"], name="conv", pads=[1, 1, 1, 1]), helper.make_node("Relu", ["y"], ["z"], name="relu")]
+    plain = save(make(conv, [info("a", 1, 64, 22, 22)], [info("z", 1, 64, 22, 22)], [numpy_helper.from_array(w[:, :64].copy(), "w")]), folder / "plain.onnx")
+    head = [helper.make_node("Resize", ["a", "", "s"], ["u"], name="up", mode="nearest", coordinate_transformation_mode="asymmetric", nearest_mode="floor"),
+            helper.make_node("Concat", ["u", "b"], ["c"], name="cat", axis=1), helper.make_node("Conv", ["c", "w"], ["y"], name="conv"), conv[1]]
+    scales = numpy_helper.from_array(np.array([1, 1, 2, 2], np.float32), "s")
+    joined = save(make(head, [info("a", 1, 64, 10, 10), info("b", 1, 64, 20, 20)], [info("z", 1, 64, 20, 20)], [numpy_helper.from_array(w[:, :, :1, :1].copy(), "w"), scales]), folder / "joined.onnx")
+    for model in (plain, joined):
+        if " 0 differ" not in (said := s.onnxc("verify", model, "--layers").stdout) or "at relu" not in said:
+            return said
+    said = s.onnxc("verify", plain, "--layers", "--rtol", "1e-9", code=1).stdout
+    return None if said.startswith("first relu (") else said
+
+
+CHECKS = [layers_on_the_way_are_not_judged, verify_passes, verify_fails, verify_allows_a_part_of_the_largest, verify_tells_what_is_not_finite, verify_measures_floats_alone]
