@@ -87,8 +87,6 @@ struct Winograd {
   int64_t scratchBytes() const { return points * (inputStep + productStep + (large ? filterStep : 0)); }
   int64_t tapCount() const { return down.segment * right.segment; }
   int64_t tapBytes(int64_t blocks) const { return blocks * kLanes * tapCount() * kPanelBytes; }  // of a panel
-  // Whether it is the products that ask memory for the taps that are transformed next, as RowsEmitter does for wide vectors.
-  bool productsAsk() const { return c.vectorBits >= 512 && !(rows->rows && rows->tiles() < 2); }
   Code::Values inputRow(const Axis &axis, ValueRange d);
   Code::Values outputRow(const Axis &axis, ValueRange m);
   // The address of a tile's pixel in a plane.
@@ -187,14 +185,14 @@ int64_t Winograd::chunkTiles() {
 Code::Values Winograd::inputRow(const Axis &axis, ValueRange d) {
   if (!axis.isTransformed())
     return Code::Values(d);
-  auto sub = [&](Value l, Value r) { return c.subf(l, r); };
   Type type = d[0].getType();
   Value half = c.real(1.5, type);
-  auto w = [&](int64_t i) { return sub(d[i + 2], d[i]); };
+  auto w = [&](int64_t i) { return c.subf(d[i + 2], d[i]); };
   Value w0 = w(0), w1 = w(1), w2 = w(2), w3 = w(3);
   auto u = [&](int64_t i, Value wi) { return c.fma(half, d[i + 1], wi); };
   Value u0 = u(0, w0), u1 = u(1, w1), u2 = u(2, w2), u3 = u(3, w3);
-  return {sub(u2, u0), c.addf(u2, u1), sub(u2, u1), c.fma(c.real(2, type), w1, w2), c.fma(c.real(-0.5, type), w1, w2), sub(u3, u1)};
+  return {c.subf(u2, u0), c.addf(u2, u1), c.subf(u2, u1), c.fma(c.real(2, type), w1, w2), c.fma(c.real(-0.5, type), w1, w2),
+          c.subf(u3, u1)};
 }
 
 // A^T m: row i of A^T holds the points to the power of i, infinity only in the last.
@@ -319,7 +317,7 @@ void Winograd::transformFilters(const Part &part, const Range &panelsOf, const R
     Value along = c.sub(panel, panelsOf.from), sink = c.at(filters(), c.mul(along, panelBytes));
     Value source = taps(part, panel, blocksOf.from), ahead = c.at(next, c.mul(along, tapBytes(depth)));
     c.loop(c.n(0), c.mul(c.sub(blocksOf.to, blocksOf.from), kLanes * kPanelBytes), c.n(kPanelBytes), [&](Value step) {
-      for (int64_t i = 0; i < tapCount() && !productsAsk(); ++i)
+      for (int64_t i = 0; i < tapCount() && !rows->asksAhead(c); ++i)
         c.prefetch(c.at(c.at(ahead, c.mul(step, tapCount())), i * kPanelBytes), /*locality=*/2);
       c.loop(c.n(0), c.n(kPanelBytes), c.n(kPanelBytes / parts), [&](Value lane) {
         Value of = c.at(c.at(source, c.mul(step, tapCount())), lane), to = c.at(c.at(sink, step), lane);
@@ -364,7 +362,7 @@ void Winograd::multiply(const Part &part, Value count, const Range &panelsOf) {
       RowsProblem p;
       p.b = c.at(filters(), c.sub(c.mul(point, filterStep), c.add(c.mul(panelsOf.from, panelBytes), c.mul(begin, kLanes * kPanelBytes))));
       p.firstStep = begin, p.endStep = blocksOf.to;
-      if (productsAsk())  // each for a share
+      if (rows->asksAhead(c))  // each for a share
         p.nextB = c.at(next, c.mul(point, tapBytes(together) / points / 64 * 64)), p.nextPanelBytes = c.n(tapBytes(depth));
       product(point, count, panelsOf, p);
     });

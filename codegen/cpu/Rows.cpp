@@ -223,7 +223,7 @@ RowsEmitter::Pass RowsEmitter::passOf(const RowsProblem &p, Value from, Value gr
 // Tile `tile` of a pass asks for one panel of the next pass: what memory gives then takes the time of several tiles, not of one. Tiles
 // past the last panel ask for lines that are near. Null where it does not pay: narrow vectors take longer for a tile than memory does.
 Value RowsEmitter::linesAhead(const RowsProblem &p, const Pass &pass, Value tile) const {
-  if (c.vectorBits < 512 || p.stepBytes || (s.rows && s.tiles() < 2))
+  if (!s.asksAhead(c) || p.stepBytes)
     return Value();
   Value apart = p.nextPanelBytes ? p.nextPanelBytes : p.inMemory().panelBytes;
   return c.select(c.less(tile, c.n(s.groupPanels)), c.at(pass.next, c.mul(tile, apart)), pass.here);

@@ -56,6 +56,8 @@ struct RowsSchedule {
   // Units of parallel work: the tiles of `rows`, whose products have `steps` each, with one group of panels, then with the next; `alike`
   // neighbouring groups have the same rows.
   UnitLoop units(KernelCode &c, mlir::Value rows, int64_t alike, int64_t steps) const;
+  // Whether tiles ask memory for the panels of the next pass.
+  bool asksAhead(const Code &c) const { return c.vectorBits >= 512 && !(rows && tiles() < 2); }
   // Of a row tile and a group's panels of `depth` steps; few rows take as long as the panels need to come from memory.
   double tileFlops(int64_t depth) const { return 2.0 * double(std::max<int64_t>(tile.rows, 8) * groupPanels * kLanes * depth); }
   // Of so many rows the narrow panels of a pass are widened before its tiles, which else do it whenever they load them.
