@@ -4,13 +4,21 @@
  * run, where others' work between two launches ends soon, than after it.
  *
  * Task i is thread i's, so that a launch finds in a processor's caches what the one before it left there; others take it when they have
- * nothing left to do, or see it wait for longer than its thread needs to notice. */
+ * nothing left to do, or see it wait for longer than its thread needs to notice.
+ *
+ * A system may wake a thread on the processor of whoever woke it though others are idle: Linux in a virtual machine, which takes an idle
+ * virtual processor for one that is not there. So threads park with an affinity that leaves the caller's processor out. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* affinities */
+#endif
 #include "runtime_stub/internal.h"
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 enum { IN_RUN = 300000, IDLE = 30000, LOOKS = 64, PATIENCE = 16 }; /* nanoseconds; looks between two readings of the clock; looks */
@@ -24,6 +32,8 @@ typedef struct member { /* a thread of a pool, and the task of its number */
   onnxc_pool *pool;
   pthread_t thread;
   int32_t number;
+  cpu_set_t given;                       /* the processors it may run on */
+  int32_t left_out;                      /* the one of these that it keeps away from; below 0: none */
   uint64_t seen;                         /* the last launch it worked for */
   _Alignas(LINE) _Atomic uint64_t taken; /* number of the last launch in which the task was taken */
 } member;
@@ -33,7 +43,8 @@ struct onnxc_pool {
   _Alignas(LINE) _Atomic uint64_t launch;
   _Alignas(LINE) _Atomic int32_t pending;
   _Alignas(LINE) _Atomic int32_t parked, waiting;
-  _Atomic uint32_t turn; /* odd in a run */
+  _Atomic uint32_t turn;     /* odd in a run */
+  _Atomic int32_t processor; /* the caller's in its last run; below 0: unknown */
   void (*body)(void *, int32_t);
   void *arg;
   pthread_mutex_t lock;
@@ -43,6 +54,7 @@ struct onnxc_pool {
   atomic_bool *page; /* NULL: the system has no such pages */
   pid_t owner;
   atomic_bool stop;
+  bool sandboxed;   /* a filter of system calls may end a process for one it does not expect */
   member members[]; /* the caller's first; one for each task */
 };
 
@@ -83,7 +95,26 @@ static void pause_briefly(void) {
 static bool worker_ready(const member *self) { return atomic_load(&self->pool->launch) != self->seen || atomic_load(&self->pool->stop); }
 static bool caller_ready(const member *self) { return !atomic_load(&self->pool->pending); }
 
-static bool spin(const member *self, bool (*ready)(const member *)) {
+/* Keeps the thread away from the caller's processor unless it has no other, and tells whether it did not before. What others have done to
+ * the thread's affinity since holds. */
+static bool leave_out(member *self) {
+  const int32_t processor = atomic_load(&self->pool->processor);
+  if (processor < 0 || processor == self->left_out || self->pool->sandboxed)
+    return false;
+  cpu_set_t now, rest = self->given;
+  if (self->left_out >= 0)
+    CPU_CLR(self->left_out, &rest);
+  if (sched_getaffinity(0, sizeof now, &now))
+    return false;
+  if (!CPU_EQUAL(&now, &rest))
+    self->given = now;
+  rest = self->given;
+  CPU_CLR(processor, &rest);
+  self->left_out = processor;
+  return CPU_COUNT(&rest) && !sched_setaffinity(0, sizeof rest, &rest);
+}
+
+static bool spin(member *self, bool (*ready)(const member *)) {
   onnxc_pool *p = self->pool;
   const int64_t begin = onnxc_now();
   do {
@@ -92,6 +123,8 @@ static bool spin(const member *self, bool (*ready)(const member *)) {
         return true;
       pause_briefly();
     }
+    if (self->number && sched_getcpu() == atomic_load(&p->processor) && !leave_out(self))
+      sched_yield(); /* the caller cannot launch before */
   } while (onnxc_now() - begin < (atomic_load(&p->turn) & 1 ? IN_RUN : IDLE));
   return false;
 }
@@ -100,6 +133,8 @@ static bool spin(const member *self, bool (*ready)(const member *)) {
 static void *worker(void *arg) {
   member *self = arg;
   onnxc_pool *p = self->pool;
+  self->left_out = -1;
+  leave_out(self);
   while (!atomic_load(&p->stop)) {
     const uint64_t launch = atomic_load(&p->launch);
     if (launch != self->seen) {
@@ -110,6 +145,7 @@ static void *worker(void *arg) {
     }
     if (spin(self, worker_ready))
       continue;
+    leave_out(self);
     pthread_mutex_lock(&p->lock);
     const uint32_t turn = atomic_load(&p->turn);
     atomic_fetch_add(&p->parked, 1);
@@ -153,7 +189,10 @@ onnxc_pool *onnxc_pool_create(const onnxc_options *options, int32_t threads) {
   onnxc_pool *p = onnxc_allocate(options, (int64_t)sizeof *p + threads * (int64_t)sizeof(member));
   if (!p)
     return NULL;
-  *p = (onnxc_pool){.wanted = (threads < processors ? threads : processors) - 1, .page = fork_page()};
+  *p = (onnxc_pool){.wanted = (threads < processors ? threads : processors) - 1,
+                    .page = fork_page(),
+                    .processor = -1,
+                    .sandboxed = prctl(PR_GET_SECCOMP) != 0};
   for (int32_t i = 0; i < threads; ++i)
     p->members[i] = (member){.pool = p, .number = i};
   reset(p);
@@ -197,6 +236,7 @@ static void wake(onnxc_pool *p) {
 }
 
 void onnxc_pool_begin(onnxc_pool *p) {
+  atomic_store(&p->processor, sched_getcpu());
   atomic_fetch_add(&p->turn, 1);
   if (is_owner(p))
     wake(p); /* awake by the first launch */

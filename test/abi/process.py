@@ -1,4 +1,5 @@
 """What an artefact leaves alone in the process that loads it: forks, signals, the floating-point environment, memory; run.py runs these."""
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -7,7 +8,7 @@ import numpy as np
 from onnx import helper, numpy_helper
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from common import info, make, mlp_model, relu_model
+from common import Skip, info, make, mlp_model, relu_model
 
 
 def child(s, library, code, **kwargs):
@@ -159,4 +160,32 @@ print("ok")
 """)
 
 
-CHECKS = [reads_nothing_behind_inputs, works_after_fork, keeps_signals_locale_and_umask, floating_point_environment, little_address_space, load_and_unload_many_times, many_models_in_one_process, exit_during_a_run, cut_libraries_do_not_load]
+def threads_keep_off_the_callers_processor(s, folder):
+    """A parked thread leaves out the processor of the last run, wherever that was; what others made of its affinity it keeps to."""
+    processors = sorted(os.sched_getaffinity(0))
+    if len(processors) < 2:
+        raise Skip("this process may use one processor only")
+    nodes = [helper.make_node("MatMul", ["x", "w"], ["y"])]
+    proto = make(nodes, [info("x", 256, 256)], [info("y", 256, 1024)], [numpy_helper.from_array(np.ones((256, 1024), np.float32), "w")])
+    return child(s, s.compile(proto, folder), """
+import time
+x = np.ones((256, 256), np.float32)
+given = os.sched_getaffinity(0)
+m = onnxc.load(lib, num_threads=2)
+m.run({"x": x})
+(thread,) = {int(t) for t in os.listdir("/proc/self/task")} - {os.getpid()}
+def after_a_run_on(processor):
+    os.sched_setaffinity(os.getpid(), {processor})
+    m.run({"x": x})
+    time.sleep(0.1)
+    return os.sched_getaffinity(thread)
+for processor in sorted(given)[:2] * 2:
+    assert after_a_run_on(processor) == given - {processor}, (processor, os.sched_getaffinity(thread))
+one, other = sorted(given)[:2]
+os.sched_setaffinity(thread, {other})
+assert after_a_run_on(one) == after_a_run_on(other) == {other}, os.sched_getaffinity(thread)
+print("ok")
+""", env={**os.environ, "OPENBLAS_NUM_THREADS": "1"})
+
+
+CHECKS = [reads_nothing_behind_inputs, works_after_fork, threads_keep_off_the_callers_processor, keeps_signals_locale_and_umask, floating_point_environment, little_address_space, load_and_unload_many_times, many_models_in_one_process, exit_during_a_run, cut_libraries_do_not_load]

@@ -60,12 +60,16 @@ static void forbidden(int signal, siginfo_t *info, void *context) {
   syscall(SYS_exit_group, 3);
 }
 
-/* From now on every thread may wait and wake, read the clock (no call where the system's page has it), write its verdict and end. */
+/* From now on every thread may wait and wake, keep out of another's way, read the clock (no call where the system's page has it), write its
+ * verdict and end. */
 static int lock_down(int threads) {
   struct sock_filter filter[] = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_write, 4, 0),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit_group, 3, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_write, 7, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit_group, 6, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, threads > 1 ? SYS_sched_yield : SYS_write, 5, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, threads > 1 ? SYS_sched_getaffinity : SYS_write, 4, 0),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, threads > 1 ? SYS_sched_setaffinity : SYS_write, 3, 0),
       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, threads > 1 ? SYS_futex : SYS_write, 2, 0),
       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, threads > 1 ? SYS_clock_gettime : SYS_write, 1, 0),
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP),
