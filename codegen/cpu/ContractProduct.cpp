@@ -1,5 +1,5 @@
-// ContractProduct.cpp: batched products of two run-time operands. A unit packs a group of B's panels into the task's scratch memory, then
-// runs all rows of A over them (Rows.h). Few rows read B where it lies.
+// ContractProduct.cpp: batched products of two run-time operands. A task packs a group of B's panels into its scratch memory, then runs its
+// rows of A over them (Rows.h). Few rows read B where it lies.
 #include "codegen/cpu/Contract.h"
 #include "codegen/cpu/Rows.h"
 #include "dialects/onnx/Packed.h"
@@ -33,6 +33,8 @@ Strided strided(KernelCode &c, Value v, ArrayRef<int64_t> perm) {
 // columns: as many streams as the prefetchers follow. A single row has half as many, and reads all columns of a task side by side.
 constexpr int64_t kRowsInPlace = 24, kPanelsInPlace = 128, kStepsInPlace = 16;
 constexpr int64_t kPanelsOfRow = 64, kStepsOfRow = 8;
+// What tasks share: columns where B is read in place, else rows, enough of them that packing B again for each task takes little.
+constexpr int64_t kUnitPanels = 8, kUnitRows = 64;
 
 struct Product {
   KernelCode &c;
@@ -70,7 +72,9 @@ struct Product {
   void pack(Value to, Value from, Value firstPanel, Value lastPanel);
   void packSquares(Value to, Value from, Value panel);
   void chooseSchedule();
-  void multiply(Value problem, Value from, Value to);
+  void multiply(Value problem, RowsEmitter::Tiles tiles, Value from, Value to);
+  void emitInPlace();
+  void emitPacked();
   void emit();
 };
 
@@ -154,8 +158,8 @@ void Product::chooseSchedule() {
   s.scheduleGroup(c.kernel);
 }
 
-// The panels [from, to) of one problem.
-void Product::multiply(Value problem, Value from, Value to) {
+// The row tiles of `tiles` and the panels [from, to) of one problem.
+void Product::multiply(Value problem, RowsEmitter::Tiles tiles, Value from, Value to) {
   Value rows = ySizes[batch], columns = ySizes[batch + 1];
   Code::Values index = unravel(c, problem, ArrayRef(ySizes).take_front(batch));
   RowsProblem p;
@@ -173,11 +177,39 @@ void Product::multiply(Value problem, Value from, Value to) {
     all.append({row, c.mul(panel, kLanes)});
     return all;
   };
-  RowsEmitter(c, epilogue, *schedule).emit(p, rows, {c.n(0), schedule->tiles(c, rows)}, panels, from, to);
+  RowsEmitter(c, epilogue, *schedule).emit(p, rows, tiles, panels, from, to);
+}
+
+// A unit is some columns of a problem, with all its rows. A single row reads all columns of a task side by side, others a group of them.
+void Product::emitInPlace() {
+  const RowsSchedule &s = *schedule;
+  AffineExpr problems = productOf(ArrayRef(y).take_front(batch), c.b.getContext());
+  const int64_t step = llvm::alignTo(kUnitPanels, s.tile.panels), all = int64_t(1) << 40;
+  setExtent(c.kernel, {problems, y[batch + 1].ceilDiv(kLanes * step)},
+            2.0 * double(*s.rows * constantOf(a.dims.back()).value_or(64) * step * kLanes));
+  UnitLoop units{c.begin, c.end, c.ceilDiv(panels, step), s.rows == 1 ? all : std::max<int64_t>(s.groupPanels / step, 1)};
+  RowsEmitter::Tiles tiles{c.n(0), s.tiles(c, ySizes[batch])};
+  units.loop(c, [&](Value problem, Value from, Value to) { multiply(problem, tiles, c.mul(from, step), c.min(c.mul(to, step), panels)); });
+}
+
+// A unit is some rows of a problem and a group of its panels.
+void Product::emitPacked() {
+  const RowsSchedule &s = *schedule;
+  AffineExpr problems = productOf(ArrayRef(y).take_front(batch), c.b.getContext()), depth = a.dims.back();
+  const int64_t step = llvm::divideCeil(kUnitRows, s.tile.rows), all = int64_t(1) << 40;
+  setExtent(c.kernel, {problems, y[batch + 1].ceilDiv(kLanes * s.groupPanels), s.tiles(y[batch]).ceilDiv(step)},
+            s.tileFlops(constantOf(depth).value_or(64)) * double(std::min(step, s.rows ? s.tiles() : step)));
+  setScratch(c.kernel, depth * (s.groupPanels * type.resultBytes()));
+  Value groups = c.max(c.ceilDiv(panels, s.groupPanels), c.n(1)), tiles = s.tiles(c, ySizes[batch]);  // no columns: a divisor
+  UnitLoop units{c.begin, c.end, c.ceilDiv(tiles, step), all};
+  units.loop(c, [&](Value of, Value first, Value end) {
+    Value from = c.mul(c.rem(of, groups), s.groupPanels);
+    multiply(c.div(of, groups), {c.mul(first, step), c.min(c.mul(end, step), tiles)}, from, c.min(c.add(from, s.groupPanels), panels));
+  });
 }
 
 void Product::emit() {
-  AffineExpr rowsExpr = y[batch], columnsExpr = y[batch + 1], depthExpr = a.dims.back();
+  AffineExpr columnsExpr = y[batch + 1];
   auto knownColumns = constantOf(columnsExpr);
   if (knownColumns)
     knownPanels = llvm::divideCeilSigned(*knownColumns, kLanes);
@@ -186,24 +218,7 @@ void Product::emit() {
   panels = c.ceilDiv(columns, kLanes);
   if (!knownColumns || *knownColumns % kLanes)
     mask = c.lanesBelow(c.sub(columns, c.mul(c.sub(panels, 1), kLanes)), kLanes);
-  const int64_t groupPanels = schedule->groupPanels;
-  AffineExpr groups = columnsExpr.ceilDiv(kLanes * groupPanels);
-  setExtent(c.kernel, {productOf(ArrayRef(y).take_front(batch), c.b.getContext()), groups},
-            2.0 * double(constantOf(rowsExpr).value_or(64) * constantOf(depthExpr).value_or(64) * groupPanels * kLanes));
-  if (!inPlace)
-    setScratch(c.kernel, depthExpr * (groupPanels * type.resultBytes()));
-  Value groupCount = c.max(c.ceilDiv(columns, kLanes * groupPanels), c.n(1));  // no columns: nothing to do, and a divisor
-  auto panelsTo = [&](Value group) { return c.min(c.mul(group, groupPanels), panels); };
-  if (inPlace && schedule->rows == 1)
-    c.loop(c.div(c.begin, groupCount), c.ceilDiv(c.end, groupCount), c.n(1), [&](Value problem) {
-      Value first = c.mul(problem, groupCount);
-      multiply(problem, panelsTo(c.max(c.sub(c.begin, first), c.n(0))), panelsTo(c.min(c.sub(c.end, first), groupCount)));
-    });
-  else
-    c.loop(c.begin, c.end, c.n(1), [&](Value unit) {
-      Value group = c.rem(unit, groupCount);
-      multiply(c.div(unit, groupCount), panelsTo(group), panelsTo(c.add(group, 1)));
-    });
+  inPlace ? emitInPlace() : emitPacked();
 }
 }  // namespace
 

@@ -94,21 +94,23 @@ struct GreaterOrEqualOp {
 
 template <class T, class Op>
 static int32_t binary(const onnxc_args *a) {
-  return mapBinary<T, T, T>(a->in[0], a->in[1], a->out[0], [](T x, T y) { return Wide<T>::out(Op::of(Wide<T>::in(x), Wide<T>::in(y))); });
+  return mapBinary<T, T, T>(a, a->in[0], a->in[1], a->out[0],
+                            [](T x, T y) { return Wide<T>::out(Op::of(Wide<T>::in(x), Wide<T>::in(y))); });
 }
 
 template <class T, class Op>
 static int32_t compare(const onnxc_args *a) {
-  return mapBinary<T, T, uint8_t>(a->in[0], a->in[1], a->out[0], [](T x, T y) { return uint8_t(Op::of(Wide<T>::in(x), Wide<T>::in(y))); });
+  return mapBinary<T, T, uint8_t>(a, a->in[0], a->in[1], a->out[0],
+                                  [](T x, T y) { return uint8_t(Op::of(Wide<T>::in(x), Wide<T>::in(y))); });
 }
 
 // The result accumulates in place: first operand broadcast, then each further one.
 template <class T, class Op>
 static int32_t variadic(const onnxc_args *a) {
   onnxc_tensor &out = a->out[0];
-  ONNXC_TRY((mapBinary<T, T, T>(a->in[0], a->in[0], out, [](T x, T) { return x; })));
+  ONNXC_TRY((mapBinary<T, T, T>(a, a->in[0], a->in[0], out, [](T x, T) { return x; })));
   for (int64_t i = 1; i < a->n_in; ++i)
-    ONNXC_TRY((mapBinary<T, T, T>(out, a->in[i], out, [](T x, T y) { return Wide<T>::out(Op::of(Wide<T>::in(x), Wide<T>::in(y))); })));
+    ONNXC_TRY((mapBinary<T, T, T>(a, out, a->in[i], out, [](T x, T y) { return Wide<T>::out(Op::of(Wide<T>::in(x), Wide<T>::in(y))); })));
   return 0;
 }
 
@@ -116,7 +118,7 @@ template <class T>
 static int32_t mean(const onnxc_args *a) {
   ONNXC_TRY((variadic<T, AddOp>(a)));
   double n = double(a->n_in);
-  return mapBinary<T, T, T>(a->out[0], a->out[0], a->out[0], [=](T x, T) { return fromF64<T>(toF64(x) / n); });
+  return mapBinary<T, T, T>(a, a->out[0], a->out[0], a->out[0], [=](T x, T) { return fromF64<T>(toF64(x) / n); });
 }
 
 template <class T>
@@ -168,7 +170,7 @@ static int32_t power(const onnxc_args *a) {
 template <class T>
 static int32_t bitShift(const onnxc_args *a) {  // attributes: direction
   bool left = startsWith(a->attr[0], 'L');
-  return mapBinary<T, T, T>(a->in[0], a->in[1], a->out[0], [=](T x, T n) {
+  return mapBinary<T, T, T>(a, a->in[0], a->in[1], a->out[0], [=](T x, T n) {
     bool all = uint64_t(n) >= sizeof(T) * 8;  // also negative: every bit leaves
     if (left)
       return all ? T(0) : T(uint64_t(x) << uint64_t(n));

@@ -162,19 +162,19 @@ static void remainderRow(const T *x, int64_t xi, const T *y, int64_t yi, T *to, 
 template <class T>
 static int32_t div(const onnxc_args *a) {
   if constexpr (IsFloat<T>::value)
-    return mapBinary<T, T, T>(a->in[0], a->in[1], a->out[0], [](T x, T y) { return fromF64<T>(toF64(x) / toF64(y)); });
+    return mapBinary<T, T, T>(a, a->in[0], a->in[1], a->out[0], [](T x, T y) { return fromF64<T>(toF64(x) / toF64(y)); });
   else
-    return mapRows<T, T, T>(a->in[0], a->in[1], a->out[0], divideRow<Quotient, T>);
+    return mapRows<T, T, T>(a, a->in[0], a->in[1], a->out[0], divideRow<Quotient, T>);
 }
 
 template <class T, class Op>
 static int32_t remainders(const onnxc_args *a) {
   if constexpr (!IsFloat<T>::value)
-    return mapRows<T, T, T>(a->in[0], a->in[1], a->out[0], divideRow<Remainder<Op>, T>);
+    return mapRows<T, T, T>(a, a->in[0], a->in[1], a->out[0], divideRow<Remainder<Op>, T>);
   else if constexpr (sizeof(T) < 8)
-    return mapRows<T, T, T>(a->in[0], a->in[1], a->out[0], remainderRow<Op, T>);
+    return mapRows<T, T, T>(a, a->in[0], a->in[1], a->out[0], remainderRow<Op, T>);
   else
-    return mapBinary<T, T, T>(a->in[0], a->in[1], a->out[0], [](T x, T y) { return fromF64<T>(Op::of(toF64(x), toF64(y))); });
+    return mapBinary<T, T, T>(a, a->in[0], a->in[1], a->out[0], [](T x, T y) { return fromF64<T>(Op::of(toF64(x), toF64(y))); });
 }
 
 template <class T>
