@@ -19,6 +19,18 @@ def BlockChannels : Pass<"block-channels", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::onnxc::onnx::OnnxDialect"];
 }
 
+def ShortRows : Pass<"short-rows", "::mlir::func::FuncOp"> {
+  let summary = "Softmax and LogSoftmax of many rows of at most 16 numbers are computed with the rows in the lanes";
+  let description = [{
+    ```
+    %y = onnx.Softmax %x {axis = 2} : tensor<1x4420x2xf32>
+    =>  %t = onnx.Transpose %x {perm = [2, 0, 1]} ; %s = onnx.Softmax %t {axis = 0} ; %y = onnx.Transpose %s {perm = [1, 2, 0]}
+    ```
+    A row by itself takes as long as a whole vector, and a chain of dependent steps to join its lanes.
+  }];
+  let dependentDialects = ["::onnxc::onnx::OnnxDialect"];
+}
+
 def PackWeights : Pass<"pack-weights", "::mlir::func::FuncOp"> {
   let summary = "constant f32 and f64 right-hand sides of MatMul and Gemm become panels of 16 columns";
   let description = [{

@@ -311,14 +311,32 @@ void topOfResults(const T *x, const Axis3 &s, const Results &results, Key<T> fli
         best[r] = better ? key[d * 64 + r] : best[r];
         where[r] = better ? Key<T>(d) : where[r];
       }
+    bool none = false;  // of those that are left is greater than the least
+    for (int64_t r = 0; r < 64; ++r)
+      none |= best[r] == kLeast<T>;
+    if (j && none)
+      for (int64_t r = 0; r < results.count; ++r)
+        where[r] = best[r] == kLeast<T> ? Key<T>(__builtin_ctzll(~taken[r])) : where[r];
+    if (j + 1 < k)
+      for (int64_t r = 0; r < results.count; ++r) {
+        taken[r] |= uint64_t(1) << where[r];
+        key[where[r] * 64 + r] = kLeast<T>;
+      }
+    if (results.areNeighbours()) {
+      const T *from = x + results.at[0];
+      const int64_t to = results.to[0] + j * s.inner;
+      for (int64_t r = 0; values && r < 64; ++r)
+        values[to + r] = from[where[r] * s.inner + r];
+      for (int64_t r = 0; indices && r < 64; ++r)
+        indices[to + r] = where[r];
+      continue;
+    }
     for (int64_t r = 0; r < results.count; ++r) {
-      int64_t d = best[r] == kLeast<T> ? __builtin_ctzll(~taken[r]) : where[r], to = results.to[r] + j * s.inner;
-      taken[r] |= uint64_t(1) << d;
-      key[d * 64 + r] = kLeast<T>;
+      int64_t to = results.to[r] + j * s.inner;
       if (values)
-        values[to] = x[results.at[r] + d * s.inner];
+        values[to] = x[results.at[r] + where[r] * s.inner];
       if (indices)
-        indices[to] = d;
+        indices[to] = where[r];
     }
   }
 }
