@@ -84,7 +84,7 @@ void layoutPhase(OpPassManager &pm, const Options &options) {
     return;
   auto &f = pm.nest<func::FuncOp>();
   f.addPass(createBlockChannels(BlockChannelsOptions{options.winograd, options.precision}));
-  f.addPass(createShortRows());
+  f.addPass(createTurnRows());
   f.addPass(createPackWeights(PackWeightsOptions{options.precision}));
   f.addPass(createCSEPass());
 }

@@ -19,14 +19,15 @@ def BlockChannels : Pass<"block-channels", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::onnxc::onnx::OnnxDialect"];
 }
 
-def ShortRows : Pass<"short-rows", "::mlir::func::FuncOp"> {
-  let summary = "Softmax and LogSoftmax of many rows of at most 16 numbers are computed with the rows in the lanes";
+def TurnRows : Pass<"turn-rows", "::mlir::func::FuncOp"> {
+  let summary = "softmaxes and choices along an axis that would leave most lanes empty get another order of axes";
   let description = [{
     ```
     %y = onnx.Softmax %x {axis = 2} : tensor<1x4420x2xf32>
     =>  %t = onnx.Transpose %x {perm = [2, 0, 1]} ; %s = onnx.Softmax %t {axis = 0} ; %y = onnx.Transpose %s {perm = [1, 2, 0]}
     ```
-    A row by itself takes as long as a whole vector, and a chain of dependent steps to join its lanes.
+    A row of at most 16 numbers by itself takes as long as a whole vector, and a chain of dependent steps to join its lanes; long rows of which fewer
+    than 16 lie side by side are moved the other way, their axis behind all others.
   }];
   let dependentDialects = ["::onnxc::onnx::OnnxDialect"];
 }

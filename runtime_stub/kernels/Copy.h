@@ -46,7 +46,7 @@ inline void copyRows(T *to, int64_t toStep, const T *from, int64_t fromStep, int
     }
   else
     for (int64_t r = 0; r < rows; ++r)
-      memcpy(to + r * toStep, from + r * fromStep, size_t(n) * sizeof(T));
+      copyBlock(to + r * toStep, from + r * fromStep, n * int64_t(sizeof(T)));
 }
 
 // Two tensors that are walked together: out[i·out strides] = in[i·in strides] for all indices i of `dims`, of which there are at least two.

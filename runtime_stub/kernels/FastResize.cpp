@@ -336,10 +336,10 @@ ONNXC_INLINE void moveRow(const Pass<float> &p, const T *__restrict x, T *__rest
       y[i] = x[p.from[i]];
   else
     for (int64_t i = 0; i < p.out; ++i)
-      memcpy(y + i * p.inner, x + p.from[i] * p.inner, size_t(p.inner) * sizeof(T));
+      copyBlock(y + i * p.inner, x + p.from[i] * p.inner, p.inner * int64_t(sizeof(T)));
   int64_t width = p.entries * p.inner;
   for (int64_t r = 1; r < rows; ++r)
-    memcpy(y + r * width, y, size_t(width) * sizeof(T));
+    copyBlock(y + r * width, y, width * int64_t(sizeof(T)));
 }
 
 // Operand rows of result rows: `near` says which position of the last axis before them each of `block` result rows reads, null where it is

@@ -374,14 +374,15 @@ int32_t topOfColumns(const onnxc_args *a, const T *x, const Axis3 &s, Key<T> fli
       int64_t o = u / groups, first = u % groups * 16, from = minOf(first, s.inner - 16);  // lanes before `first` are another unit's
       const T *columns = x + o * s.dim * s.inner + from;
       topOfColumns(columns, s.dim, s.inner, flip, k, best, where);
-      for (int64_t j = 0; j < k; ++j)
-        for (int64_t c = first - from; c < 16; ++c) {
-          int64_t to = (o * k + j) * s.inner + from + c, at = int64_t(where[j][c]);
-          if (values)
-            values[to] = columns[at * s.inner + c];
-          if (indices)
-            indices[to] = at;
-        }
+      for (int64_t j = 0; j < k; ++j) {
+        Key<T> at[16];
+        *reinterpret_cast<Keys<T> *>(at) = where[j];
+        const int64_t to = (o * k + j) * s.inner + from;
+        for (int64_t c = first - from; values && c < 16; ++c)
+          values[to + c] = columns[at[c] * s.inner + c];
+        for (int64_t c = first - from; indices && c < 16; ++c)
+          indices[to + c] = at[c];
+      }
     }
     return int32_t(ONNXC_K_OK);
   });
@@ -437,6 +438,8 @@ int32_t topK(const onnxc_args *a) {  // attributes: axis, largest
   int64_t *indices = hasOut(a, 1) ? mutableData<int64_t>(a->out[1]) : nullptr;
   const T *x = data<T>(in);
   const Selection selection{s.dim, k};
+  if (s.inner >= 16 && k <= kKept)
+    return topOfColumns(a, x, s, flip, k, values, indices);
   int64_t blocks = (s.outer * s.inner + 63) / 64;
   if (s.dim <= kColumn && blocks * 4 * int64_t(sizeof(Key<T>)) * s.dim * k < s.outer * s.inner * selection.plan.ns)
     return parallelFor(a, blocks, grainOf(s.dim * k * 64), [=](int64_t begin, int64_t end) {
@@ -444,8 +447,6 @@ int32_t topK(const onnxc_args *a) {  // attributes: axis, largest
         topOfResults(x, s, Results(s, b * 64, k), flip, k, values, indices);
       return int32_t(ONNXC_K_OK);
     });
-  if (s.inner >= 16 && k <= kKept)
-    return topOfColumns(a, x, s, flip, k, values, indices);
   return topOfRows(a, x, s, flip, selection, values, indices);
 }
 

@@ -81,7 +81,7 @@ static int32_t gather(const onnxc_args *a) {  // attributes: axis
         if (s.inner == 1)
           out[o * n + i] = data<T>(a->in[0])[o * s.dim + at];
         else
-          memcpy(out + (o * n + i) * s.inner, data<T>(a->in[0]) + (o * s.dim + at) * s.inner, size_t(s.inner) * sizeof(T));
+          copyBlock(out + (o * n + i) * s.inner, data<T>(a->in[0]) + (o * s.dim + at) * s.inner, s.inner * int64_t(sizeof(T)));
     }
     return 0;
   });
@@ -161,7 +161,7 @@ static int32_t gatherND(const onnxc_args *a) {  // attributes: batch_dims
       if (block == 1)
         to[i] = from[offset];
       else
-        memcpy(to + i * block, from + offset, size_t(block) * sizeof(T));
+        copyBlock(to + i * block, from + offset, block * int64_t(sizeof(T)));
     }
     return 0;
   });
@@ -212,7 +212,7 @@ static int32_t scatterND(const onnxc_args *a) {  // attributes: reduction
     T *to = mutableData<T>(a->out[0]) + offset;
     const T *from = data<T>(updates) + i * block;
     if (!combine)
-      memcpy(to, from, size_t(block) * sizeof(T));
+      copyBlock(to, from, block * int64_t(sizeof(T)));
     for (int64_t k = 0; combine && k < block; ++k)
       combine(to + k, from + k);
   }
@@ -237,8 +237,8 @@ static int32_t tensorScatter(const onnxc_args *a) {  // attributes: axis, mode
     ONNXC_CHECK(start >= 0 && (circular ? p.dim > 0 || length == 0 : start <= p.dim - length), ONNXC_K_INDEX);
     for (int64_t i = 0; i < length; ++i) {
       int64_t at = circular ? (start % p.dim + i) % p.dim : start + i;
-      memcpy(mutableData<T>(a->out[0]) + (o * p.dim + at) * p.inner, data<T>(update) + (o * length + i) * p.inner,
-             size_t(p.inner) * sizeof(T));
+      copyBlock(mutableData<T>(a->out[0]) + (o * p.dim + at) * p.inner, data<T>(update) + (o * length + i) * p.inner,
+                p.inner * int64_t(sizeof(T)));
     }
   }
   return 0;
@@ -262,7 +262,7 @@ static int32_t reverseSequence(const onnxc_args *a) {  // attributes: batch_axis
   for (; o.more(); o.next()) {
     int64_t length = loadI64(lengths, o.index[batchAxis]), t = o.index[timeAxis];
     int64_t from = o.offset[0] + (t < length ? length - 1 - 2 * t : 0) * strides[timeAxis];
-    memcpy(mutableData<T>(a->out[0]) + o.offset[0], data<T>(in) + from, size_t(run) * sizeof(T));
+    copyBlock(mutableData<T>(a->out[0]) + o.offset[0], data<T>(in) + from, run * int64_t(sizeof(T)));
   }
   return 0;
 }

@@ -34,6 +34,27 @@ ONNXC_INLINE void copyData(const onnxc_tensor &to, const onnxc_tensor &from, siz
   if (to.data != from.data)
     memcpy(to.data, from.data, size_t(onnxc_count(from)) * elementBytes);
 }
+
+// `Step` bytes or more; the last ones overlap those before.
+template <int Step>
+ONNXC_INLINE void copyInSteps(char *to, const char *from, int64_t bytes) {
+  for (int64_t i = 0; i + Step < bytes; i += Step)
+    __builtin_memcpy_inline(to + i, from + i, Step);
+  __builtin_memcpy_inline(to + bytes - Step, from + bytes - Step, Step);
+}
+// memcpy of one of many blocks: a call takes longer than to move up to 2 KiB.
+ONNXC_INLINE void copyBlock(void *to, const void *from, int64_t bytes) {
+  char *t = static_cast<char *>(to);
+  const char *f = static_cast<const char *>(from);
+  if (bytes > 2048 || bytes < 4)
+    memcpy(to, from, size_t(bytes));
+  else if (bytes >= 64)
+    copyInSteps<64>(t, f, bytes);
+  else if (bytes >= 16)
+    copyInSteps<16>(t, f, bytes);
+  else
+    copyInSteps<4>(t, f, bytes);
+}
 ONNXC_INLINE bool hasIn(const onnxc_args *a, int64_t i) { return i < a->n_in && onnxc_present(a->in[i]); }
 ONNXC_INLINE bool hasOut(const onnxc_args *a, int64_t i) { return i < a->n_out && onnxc_present(a->out[i]); }
 ONNXC_INLINE bool given(const onnxc_attr &a) { return a.n >= 0; }

@@ -302,7 +302,7 @@ static int32_t tile(const onnxc_args *a) {
     for (; o.more(); o.next()) {
       T *first = mutableData<T>(out) + o.offset[0];
       for (int64_t at = block; at < out.dims[i] * os[i]; at += block)
-        memcpy(first + at, first, size_t(block) * sizeof(T));
+        copyBlock(first + at, first, block * int64_t(sizeof(T)));
     }
   }
   return 0;

@@ -118,7 +118,7 @@ ONNXC_INLINE void padEnds(const PadTables &t, const T *x, T *y, int64_t begin, i
     if (t.inner == 1)
       y[k] = x[from[k]];
     else
-      memcpy(y + k * t.inner, x + from[k] * t.inner, size_t(t.inner) * sizeof(T));
+      copyBlock(y + k * t.inner, x + from[k] * t.inner, t.inner * int64_t(sizeof(T)));
 }
 
 // Result rows [begin, end). `block`: rows of the innermost dim before the padded one.
@@ -145,7 +145,7 @@ static void padRows(const PadTables &t, const int64_t *dims, const int64_t *resu
     }
     const T *source = x + (outer + from) * row;
     padEnds(t, source, to, 0, t.low, fill);
-    memcpy(to + t.low * t.inner, source + t.start * t.inner, size_t((t.high - t.low) * t.inner) * sizeof(T));
+    copyBlock(to + t.low * t.inner, source + t.start * t.inner, (t.high - t.low) * t.inner * int64_t(sizeof(T)));
     padEnds(t, source, to, t.high, results[t.axis], fill);
   }
 }

@@ -153,7 +153,7 @@ static int32_t compress(const onnxc_args *a) {
       for (int64_t i = 0; s.inner == 1 && i < count; ++i)
         to[i] = from[taken[i]];
       for (int64_t i = 0; s.inner != 1 && i < count; ++i)
-        memcpy(to + i * s.inner, from + taken[i] * s.inner, size_t(s.inner) * sizeof(T));
+        copyBlock(to + i * s.inner, from + taken[i] * s.inner, s.inner * int64_t(sizeof(T)));
     }
     done += count;
   }

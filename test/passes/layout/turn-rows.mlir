@@ -1,4 +1,4 @@
-// RUN: onnxc-opt %s --short-rows --split-input-file | FileCheck %s
+// RUN: onnxc-opt %s --turn-rows --split-input-file | FileCheck %s
 
 // CHECK-LABEL: @softmax
 // CHECK: %[[X:.*]] = "onnx.Transpose"(%arg0) <{perm = array<i64: 2, 0, 1>}> : (tensor<?x64x2xf32>) -> tensor<2x?x64xf32>
@@ -30,6 +30,20 @@ func.func @best(%x: tensor<500x3x1xi8>) -> tensor<500x1xi64> {
 func.func @top(%x: tensor<96x8xf32>, %k: tensor<1xi64>) -> (tensor<96x?xf32>, tensor<96x?xi64>) {
   %v, %i = "onnx.TopK"(%x, %k) : (tensor<96x8xf32>, tensor<1xi64>) -> (tensor<96x?xf32>, tensor<96x?xi64>)
   return %v, %i : tensor<96x?xf32>, tensor<96x?xi64>
+}
+
+// -----
+
+// Few columns of long rows, and of short ones.
+// CHECK-LABEL: @columns
+// CHECK: %[[X:.*]] = "onnx.Transpose"(%arg0) <{perm = array<i64: 0, 2, 1>}> : (tensor<2x?x4xf32>) -> tensor<2x4x?xf32>
+// CHECK: %[[Y:.*]] = "onnx.Softmax"(%[[X]]) <{axis = 2 : i64}>
+// CHECK: "onnx.Transpose"(%[[Y]]) <{perm = array<i64: 0, 2, 1>}>
+// CHECK: "onnx.Transpose"(%arg1) <{perm = array<i64: 1, 0, 2>}> : (tensor<64x3x3xf32>) -> tensor<3x64x3xf32>
+func.func @columns(%x: tensor<2x?x4xf32>, %y: tensor<64x3x3xf32>) -> (tensor<2x?x4xf32>, tensor<64x3x3xf32>) {
+  %0 = "onnx.Softmax"(%x) <{axis = 1 : i64}> : (tensor<2x?x4xf32>) -> tensor<2x?x4xf32>
+  %1 = "onnx.Softmax"(%y) <{axis = 1 : i64}> : (tensor<64x3x3xf32>) -> tensor<64x3x3xf32>
+  return %0, %1 : tensor<2x?x4xf32>, tensor<64x3x3xf32>
 }
 
 // -----
