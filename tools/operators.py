@@ -130,7 +130,11 @@ def reductions():
         yield f"{op}_last", op, [f32(512, 1000)], {"axis": 1}
         yield f"{op}_first", op, [f32(512, 1000)], {"axis": 0}
         yield f"{op}_channels", op, [f32(1, 21, 64, 64)], {"axis": 1}
+        yield f"{op}_classes", op, [f32(8400, 8)], {"axis": 1}
+        yield f"{op}_columns", op, [f32(4000, 3)], {"axis": 0}
     for op in ("Softmax", "LogSoftmax", "Hardmax"):
+        yield f"{op}_two", op, [f32(1, 4420, 2)], {"axis": -1}
+        yield f"{op}_columns", op, [f32(2000, 7)], {"axis": 0}
         yield f"{op}_last", op, [f32(512, 512)], {"axis": -1}
         yield f"{op}_short", op, [f32(4096, 10)], {"axis": -1}
         yield f"{op}_channels", op, [f32(1, 21, 64, 64)], {"axis": 1}
@@ -147,6 +151,8 @@ def reductions():
         yield f"CumSum_{axis}", "CumSum", [f32(32, 64, 128), stored(np.int64(axis))], {}
     yield "CumSum_i64", "CumSum", [i64(128, 512), stored(np.int64(1))], {}
     yield "TopK_short", "TopK", [f32(512, 100), axes(5)], {}
+    yield "TopK_best", "TopK", [f32(4096, 8), axes(1)], {}
+    yield "TopK_columns", "TopK", [f32(64, 33, 129), axes(5)], {"axis": 0}
     yield "TopK_long", "TopK", [f32(1, 50000), axes(50)], {}
     yield "TopK_all", "TopK", [f32(64, 1000), axes(1000)], {}
     yield "CumProd", "CumProd", [unit(32, 1000), stored(np.int64(1))], {}, 26
@@ -185,6 +191,7 @@ def movement():
     yield "Pad_edge", "Pad", [f32(1, 64, 56, 56), axes(0, 0, 3, 3, 0, 0, 3, 3)], {"mode": "edge"}
     yield "Pad_wave", "Pad", [f32(1, 1, 16000), axes(0, 0, 256, 0, 0, 256)], {"mode": "reflect"}
     yield "Tile", "Tile", [f32(64, 128), axes(4, 4)], {}
+    yield "Tile_rows", "Tile", [f32(680, 40), axes(1, 3)], {}
     yield "Tile_columns", "Tile", [f32(4096, 1), axes(1, 16)], {}
     yield "Expand_rows", "Expand", [f32(1, 1024), axes(256, 1024)], {}
     yield "Expand_columns", "Expand", [f32(256, 1), axes(256, 1024)], {}

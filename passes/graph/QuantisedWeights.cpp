@@ -181,6 +181,50 @@ LogicalResult ownGroups(onnx::MSMatMulNBitsOp op, PatternRewriter &rewriter) {
   return success();
 }
 
+// What MatMulNBits multiplies by, [depth][columns]; nothing where it is no constant with at most packed zero points.
+std::optional<std::vector<float>> unpacked(onnx::MSMatMulNBitsOp op) {
+  const int64_t depth = op.getK(), columns = op.getN(), bits = op.getBits(), block = op.getBlockSize();
+  ElementsAttr value = onnx::constantValue(op.getB());
+  bool isPacked = llvm::is_contained({2, 4, 8}, bits) && block > 0 && block <= 1 << 20 && block * bits % 8 == 0 && depth > 0 && columns > 0;
+  auto zeros = op.getZeroPoints() ? onnx::constantValue(op.getZeroPoints()) : ElementsAttr();
+  if (!value || !isPacked || !value.getElementType().isInteger(8) || op.getGIdx() || (op.getZeroPoints() && !zeros) ||
+      (zeros && !zeros.getElementType().isInteger(8)))
+    return std::nullopt;
+  const int64_t blocks = llvm::divideCeil(depth, block), each = blocks * block * bits / 8, zeroBytes = llvm::divideCeil(blocks * bits, 8);
+  auto bytes = constantBytes(value), zeroPoints = zeros ? constantBytes(zeros) : std::vector<char>();
+  auto scales = constantFloats(op.getScales());
+  if (!bytes || !zeroPoints || !scales || int64_t(bytes->size()) != columns * each || int64_t(scales->size()) != columns * blocks ||
+      (zeros && int64_t(zeroPoints->size()) != columns * zeroBytes))
+    return std::nullopt;
+  auto field = [&](ArrayRef<char> from, int64_t i) { return float(uint8_t(from[i * bits / 8]) >> i * bits % 8 & ((1 << bits) - 1)); };
+  std::vector<float> matrix(depth * columns);
+  for (int64_t c = 0; c < columns; ++c)
+    for (int64_t k = 0; k < depth; ++k) {
+      float zero = zeros ? field(ArrayRef(*zeroPoints).drop_front(c * zeroBytes), k / block) : float(1 << (bits - 1));
+      matrix[k * columns + c] = (field(ArrayRef(*bytes).drop_front(c * each), k) - zero) * (*scales)[c * blocks + k / block];
+    }
+  return matrix;
+}
+
+// Matrices whose floats take little memory are those where many rows meet them: every run would unpack them, which only larger ones are
+// worth where the rows may be bytes.
+LogicalResult smallBlocks(onnx::MSMatMulNBitsOp op, PatternRewriter &rewriter) {
+  auto a = rankedType(op.getA());
+  const int64_t depth = op.getK(), columns = op.getN(), most = op.getAccuracyLevel() == 4 ? 1 << 12 : 1 << 16;
+  if (!a || !a.getElementType().isF32() || !hasManyRows(op.getA()) || depth <= 0 || columns > most / depth)
+    return rewriter.notifyMatchFailure(op, "few rows, or a matrix of many numbers");
+  auto matrix = unpacked(op);
+  if (!matrix)
+    return rewriter.notifyMatchFailure(op, "no constant matrix");
+  GraphBuilder g{rewriter, op.getLoc()};
+  Type type = op.getY().getType();
+  Value product = onnx::MatMulOp::create(rewriter, op.getLoc(), type, op.getA(), g.floats({depth, columns}, std::move(*matrix)));
+  if (op.getBias())
+    product = onnx::AddOp::create(rewriter, op.getLoc(), type, product, op.getBias());
+  rewriter.replaceOp(op, product);
+  return success();
+}
+
 // How a constant table's scales follow what Gather takes of it: one is for all, or each row has its own, or each block of a row.
 enum class TableScales { None, One, Rows, Blocks };
 TableScales tableScales(onnx::GatherOp gather, onnx::DequantizeLinearOp dq) {
@@ -320,6 +364,7 @@ void populateQuantisedWeightPatterns(RewritePatternSet &patterns) {
   patterns.add(gatherQuantised);
   patterns.add(transposeQuantised);
   patterns.add(ownGroups);
+  patterns.add(smallBlocks);
 }
 
 }  // namespace onnxc

@@ -130,7 +130,7 @@ def resized(name, dtype, shape, sizes, **attributes):
     while halfway:
         x = max(int(limits.min), -500) + whole(min(int(limits.max) - int(limits.min), 1000) + 1, *shape)
         y = reference.run(None, {"x": x.astype(np.float64), "k": sizes["k"]})[0]
-        halfway = (np.abs(y % 1 - 0.5) < 1e-6).any()
+        halfway = (np.abs(y % 1 - 0.5) < 1e-4).any()
     case(name, "Resize", {"x": x.astype(dtype)}, sizes, want=[np.clip(np.rint(y), limits.min, limits.max).astype(dtype)], **attributes)
 
 

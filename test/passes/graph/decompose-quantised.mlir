@@ -425,3 +425,20 @@ func.func @groups_of_unknown_columns(%a: tensor<?x?xf32>, %s: tensor<2xf32>) -> 
   %0 = "onnx.ms.MatMulNBits"(%a, %b, %s, %own) <{K = 4 : i64, N = 1 : i64, block_size = 2 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 0, 1, 0>}> : (tensor<?x?xf32>, tensor<1x2x1xui8>, tensor<2xf32>, tensor<4xi32>) -> tensor<?x1xf32>
   return %0 : tensor<?x1xf32>
 }
+
+// -----
+
+// Few numbers are floats where many rows meet them: 3 and 12 less their zero points 1 and 2, halved.
+// CHECK-LABEL: @small_blocks
+// CHECK-DAG: %[[W:.*]] = "onnx.Constant"() <{value = dense<{{\[}}[1.000000e+00], [1.000000e+00], [5.000000e+00], [5.000000e+00]]> : tensor<4x1xf32>}>
+// CHECK: %[[P:.*]] = "onnx.MatMul"(%arg0, %[[W]])
+// CHECK: "onnx.Add"(%[[P]], %arg1)
+// CHECK: "onnx.ms.MatMulNBits"(%arg2,
+func.func @small_blocks(%a: tensor<8x4xf32>, %bias: tensor<1xf32>, %few: tensor<7x4xf32>) -> (tensor<8x1xf32>, tensor<7x1xf32>) {
+  %b = "onnx.Constant"() {value = dense<[[[51], [204]]]> : tensor<1x2x1xui8>} : () -> tensor<1x2x1xui8>
+  %s = "onnx.Constant"() {value = dense<0.5> : tensor<2xf32>} : () -> tensor<2xf32>
+  %z = "onnx.Constant"() {value = dense<33> : tensor<1xui8>} : () -> tensor<1xui8>
+  %0 = "onnx.ms.MatMulNBits"(%a, %b, %s, %z, %bias) <{K = 4 : i64, N = 1 : i64, block_size = 2 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 1>}> : (tensor<8x4xf32>, tensor<1x2x1xui8>, tensor<2xf32>, tensor<1xui8>, tensor<1xf32>) -> tensor<8x1xf32>
+  %1 = "onnx.ms.MatMulNBits"(%few, %b, %s, %z) <{K = 4 : i64, N = 1 : i64, block_size = 2 : i64, operandSegmentSizes = array<i32: 1, 1, 1, 1, 0, 0>}> : (tensor<7x4xf32>, tensor<1x2x1xui8>, tensor<2xf32>, tensor<1xui8>) -> tensor<7x1xf32>
+  return %0, %1 : tensor<8x1xf32>, tensor<7x1xf32>
+}
