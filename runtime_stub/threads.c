@@ -32,8 +32,8 @@ typedef struct member { /* a thread of a pool, and the task of its number */
   onnxc_pool *pool;
   pthread_t thread;
   int32_t number;
-  cpu_set_t given;                       /* the processors it may run on */
-  int32_t left_out;                      /* the one of these that it keeps away from; below 0: none */
+  cpu_set_t given, set;                  /* the processors it was made for; those it was last told to run on */
+  int32_t left_out;                      /* the caller's processor when it was; below 0: never yet */
   uint64_t seen;                         /* the last launch it worked for */
   _Alignas(LINE) _Atomic uint64_t taken; /* number of the last launch in which the task was taken */
 } member;
@@ -44,7 +44,7 @@ struct onnxc_pool {
   _Alignas(LINE) _Atomic int32_t pending;
   _Alignas(LINE) _Atomic int32_t parked, waiting;
   _Atomic uint32_t turn;     /* odd in a run */
-  _Atomic int32_t processor; /* the caller's in its last run; below 0: unknown */
+  _Atomic int32_t processor; /* the caller's in its last run; below 0: unknown, or of no interest */
   void (*body)(void *, int32_t);
   void *arg;
   pthread_mutex_t lock;
@@ -95,23 +95,30 @@ static void pause_briefly(void) {
 static bool worker_ready(const member *self) { return atomic_load(&self->pool->launch) != self->seen || atomic_load(&self->pool->stop); }
 static bool caller_ready(const member *self) { return !atomic_load(&self->pool->pending); }
 
-/* Keeps the thread away from the caller's processor unless it has no other, and tells whether it did not before. What others have done to
- * the thread's affinity since holds. */
+/* Keeps the thread away from the caller's processor, unless it has no other, and tells whether that is new. It never runs where the
+ * process's first thread may not, and keeps to what others have made of its affinity. */
 static bool leave_out(member *self) {
   const int32_t processor = atomic_load(&self->pool->processor);
-  if (processor < 0 || processor == self->left_out || self->pool->sandboxed)
+  if (processor < 0 || processor == self->left_out)
     return false;
-  cpu_set_t now, rest = self->given;
-  if (self->left_out >= 0)
-    CPU_CLR(self->left_out, &rest);
-  if (sched_getaffinity(0, sizeof now, &now))
-    return false;
-  if (!CPU_EQUAL(&now, &rest))
-    self->given = now;
-  rest = self->given;
-  CPU_CLR(processor, &rest);
   self->left_out = processor;
-  return CPU_COUNT(&rest) && !sched_setaffinity(0, sizeof rest, &rest);
+  cpu_set_t now, rest;
+  if (sched_getaffinity(0, sizeof now, &now) || sched_getaffinity(self->pool->owner, sizeof rest, &rest))
+    return false;
+  if (!CPU_EQUAL(&now, &self->set))
+    CPU_ZERO(&self->given);
+  CPU_AND(&rest, &rest, &self->given);
+  CPU_CLR(processor, &rest);
+  if (!CPU_COUNT(&rest) || sched_setaffinity(0, sizeof rest, &rest))
+    return false;
+  self->set = rest;
+  return true;
+}
+
+/* Whether the caller cannot launch before this thread gives way. */
+static bool is_beside_caller(const member *self) {
+  const int32_t processor = atomic_load(&self->pool->processor);
+  return self->number && processor >= 0 && sched_getcpu() == processor;
 }
 
 static bool spin(member *self, bool (*ready)(const member *)) {
@@ -123,8 +130,8 @@ static bool spin(member *self, bool (*ready)(const member *)) {
         return true;
       pause_briefly();
     }
-    if (self->number && sched_getcpu() == atomic_load(&p->processor) && !leave_out(self))
-      sched_yield(); /* the caller cannot launch before */
+    if (is_beside_caller(self) && !leave_out(self))
+      sched_yield();
   } while (onnxc_now() - begin < (atomic_load(&p->turn) & 1 ? IN_RUN : IDLE));
   return false;
 }
@@ -134,6 +141,9 @@ static void *worker(void *arg) {
   member *self = arg;
   onnxc_pool *p = self->pool;
   self->left_out = -1;
+  if (sched_getaffinity(0, sizeof self->given, &self->given))
+    CPU_ZERO(&self->given);
+  self->set = self->given;
   leave_out(self);
   while (!atomic_load(&p->stop)) {
     const uint64_t launch = atomic_load(&p->launch);
@@ -153,6 +163,7 @@ static void *worker(void *arg) {
       pthread_cond_wait(&p->wake, &p->lock);
     atomic_fetch_sub(&p->parked, 1);
     pthread_mutex_unlock(&p->lock);
+    leave_out(self); /* of another processor than before */
   }
   return NULL;
 }
@@ -236,7 +247,8 @@ static void wake(onnxc_pool *p) {
 }
 
 void onnxc_pool_begin(onnxc_pool *p) {
-  atomic_store(&p->processor, sched_getcpu());
+  if (!p->sandboxed)
+    atomic_store(&p->processor, sched_getcpu());
   atomic_fetch_add(&p->turn, 1);
   if (is_owner(p))
     wake(p); /* awake by the first launch */

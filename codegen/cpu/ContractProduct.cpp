@@ -34,7 +34,7 @@ Strided strided(KernelCode &c, Value v, ArrayRef<int64_t> perm) {
 constexpr int64_t kRowsInPlace = 24, kPanelsInPlace = 128, kStepsInPlace = 16;
 constexpr int64_t kPanelsOfRow = 64, kStepsOfRow = 8;
 // What tasks share: columns where B is read in place, else rows, enough of them that packing B again for each task takes little.
-constexpr int64_t kUnitPanels = 8, kUnitRows = 64;
+constexpr int64_t kUnitPanels = 8, kUnitRows = 64, kAllUnits = int64_t(1) << 40;
 
 struct Product {
   KernelCode &c;
@@ -184,10 +184,10 @@ void Product::multiply(Value problem, RowsEmitter::Tiles tiles, Value from, Valu
 void Product::emitInPlace() {
   const RowsSchedule &s = *schedule;
   AffineExpr problems = productOf(ArrayRef(y).take_front(batch), c.b.getContext());
-  const int64_t step = llvm::alignTo(kUnitPanels, s.tile.panels), all = int64_t(1) << 40;
+  const int64_t step = llvm::alignTo(kUnitPanels, s.tile.panels);
   setExtent(c.kernel, {problems, y[batch + 1].ceilDiv(kLanes * step)},
             2.0 * double(*s.rows * constantOf(a.dims.back()).value_or(64) * step * kLanes));
-  UnitLoop units{c.begin, c.end, c.ceilDiv(panels, step), s.rows == 1 ? all : std::max<int64_t>(s.groupPanels / step, 1)};
+  UnitLoop units{c.begin, c.end, c.ceilDiv(panels, step), s.rows == 1 ? kAllUnits : std::max<int64_t>(s.groupPanels / step, 1)};
   RowsEmitter::Tiles tiles{c.n(0), s.tiles(c, ySizes[batch])};
   units.loop(c, [&](Value problem, Value from, Value to) { multiply(problem, tiles, c.mul(from, step), c.min(c.mul(to, step), panels)); });
 }
@@ -196,12 +196,12 @@ void Product::emitInPlace() {
 void Product::emitPacked() {
   const RowsSchedule &s = *schedule;
   AffineExpr problems = productOf(ArrayRef(y).take_front(batch), c.b.getContext()), depth = a.dims.back();
-  const int64_t step = llvm::divideCeil(kUnitRows, s.tile.rows), all = int64_t(1) << 40;
+  const int64_t step = llvm::divideCeil(kUnitRows, s.tile.rows);
   setExtent(c.kernel, {problems, y[batch + 1].ceilDiv(kLanes * s.groupPanels), s.tiles(y[batch]).ceilDiv(step)},
             s.tileFlops(constantOf(depth).value_or(64)) * double(std::min(step, s.rows ? s.tiles() : step)));
   setScratch(c.kernel, depth * (s.groupPanels * type.resultBytes()));
   Value groups = c.max(c.ceilDiv(panels, s.groupPanels), c.n(1)), tiles = s.tiles(c, ySizes[batch]);  // no columns: a divisor
-  UnitLoop units{c.begin, c.end, c.ceilDiv(tiles, step), all};
+  UnitLoop units{c.begin, c.end, c.ceilDiv(tiles, step), kAllUnits};
   units.loop(c, [&](Value of, Value first, Value end) {
     Value from = c.mul(c.rem(of, groups), s.groupPanels);
     multiply(c.div(of, groups), {c.mul(first, step), c.min(c.mul(end, step), tiles)}, from, c.min(c.add(from, s.groupPanels), panels));

@@ -13,8 +13,8 @@ using namespace mlir;
 
 // Lanes of a vector: a row of so few numbers, or as few rows side by side, leave it mostly empty. Of `kShort` it pays from memory too, of
 // more where a second-level cache holds what the transpositions write.
-static constexpr int64_t kLanesOfRows = 16, kShort = 8, kCached = 1 << 18;
-static constexpr int64_t kMany = 64;  // rows, or numbers of one, that are worth two transpositions
+static constexpr int64_t kLanesOfRows = 16, kShort = 8, kCached = 1 << 18;  // kCached: numbers of the whole operand
+static constexpr int64_t kMany = 64;                                        // rows, or numbers of one, that are worth two transpositions
 
 // The product of the sizes that are known.
 static int64_t knownSizes(ArrayRef<int64_t> shape) {
@@ -89,6 +89,7 @@ struct TurnRows : impl::TurnRowsBase<TurnRows> {
     patterns.add(turnRows<onnx::ArgMaxOp>);
     patterns.add(turnRows<onnx::ArgMinOp>);
     patterns.add(turnRows<onnx::TopKOp>);
+    onnx::TransposeOp::getCanonicalizationPatterns(patterns, &getContext());
     if (failed(rewriteAll(getOperation(), std::move(patterns))))
       signalPassFailure();
   }

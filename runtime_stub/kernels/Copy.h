@@ -38,12 +38,6 @@ inline void copyRows(T *to, int64_t toStep, const T *from, int64_t fromStep, int
     copyShortRows<3>(to, toStep, from, fromStep, rows);
   else if (n == 4)
     copyShortRows<4>(to, toStep, from, fromStep, rows);
-  else if (n > 0 && n <= 32)
-    for (int64_t r = 0; r < rows; ++r, to += toStep, from += fromStep) {
-      for (int64_t i = 0; i + 4 < n; i += 4)
-        memcpy(to + i, from + i, 4 * sizeof(T));
-      memcpy(to + n - 4, from + n - 4, 4 * sizeof(T));  // overlaps the one before
-    }
   else
     for (int64_t r = 0; r < rows; ++r)
       copyBlock(to + r * toStep, from + r * fromStep, n * int64_t(sizeof(T)));

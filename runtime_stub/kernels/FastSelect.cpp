@@ -311,10 +311,10 @@ void topOfResults(const T *x, const Axis3 &s, const Results &results, Key<T> fli
         best[r] = better ? key[d * 64 + r] : best[r];
         where[r] = better ? Key<T>(d) : where[r];
       }
-    bool none = false;  // of those that are left is greater than the least
+    bool anyLeast = false;  // of whose elements none that is left is greater than the least
     for (int64_t r = 0; r < 64; ++r)
-      none |= best[r] == kLeast<T>;
-    if (j && none)
+      anyLeast |= best[r] == kLeast<T>;
+    if (j && anyLeast)
       for (int64_t r = 0; r < results.count; ++r)
         where[r] = best[r] == kLeast<T> ? Key<T>(__builtin_ctzll(~taken[r])) : where[r];
     if (j + 1 < k)

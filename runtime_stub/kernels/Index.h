@@ -35,7 +35,7 @@ ONNXC_INLINE void copyData(const onnxc_tensor &to, const onnxc_tensor &from, siz
     memcpy(to.data, from.data, size_t(onnxc_count(from)) * elementBytes);
 }
 
-// `Step` bytes or more; the last ones overlap those before.
+// Moves `Step` bytes at a time, of which there are at least as many; the last ones overlap those before.
 template <int Step>
 ONNXC_INLINE void copyInSteps(char *to, const char *from, int64_t bytes) {
   for (int64_t i = 0; i + Step < bytes; i += Step)

@@ -38,7 +38,7 @@ struct Wide<boolean, false> {
   static boolean out(uint64_t v) { return {uint8_t(v != 0)}; }
 };
 
-constexpr int64_t kTaskElements = 16384;  // some 5 us
+constexpr int64_t kTaskElements = 2 * kTaskWork;  // two elements are an operation
 
 // out[i] = f(x[i]) for equal shapes.
 template <class In, class Out, class F>

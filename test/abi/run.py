@@ -182,7 +182,7 @@ def wide_model(rows):
 
 @SUITE.check
 def steady_runs(s, folder):
-    """Once its shapes are known a model allocates nothing and makes no call of the system but futex and those of affinity, and these only where it has threads."""
+    """Once its shapes are known a model allocates nothing and makes no call of the system but futex, sched_yield and those of affinity, and these only where it has threads."""
     nonzero = make([helper.make_node("NonZero", ["x"], ["i"]), helper.make_node("Abs", ["x"], ["y"])], [info("x", "n")], [info("i", 1, None, dtype=TensorProto.INT64), info("y", "n")])
     loop = make([helper.make_node("Relu", ["x"], ["r"]), helper.make_node("SplitToSequence", ["r"], ["q"]), helper.make_node("ConcatFromSequence", ["q"], ["y"], axis=0)],
                 [info("x", 64, 3)], [info("y", 64, 3)])

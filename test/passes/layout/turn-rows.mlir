@@ -34,6 +34,19 @@ func.func @top(%x: tensor<96x8xf32>, %k: tensor<1xi64>) -> (tensor<96x?xf32>, te
 
 // -----
 
+// What undoes each other between two goes.
+// CHECK-LABEL: @chain
+// CHECK: "onnx.Transpose"
+// CHECK-NEXT: %[[S:.*]] = "onnx.Softmax"
+// CHECK-NEXT: "onnx.TopK"(%[[S]], %arg1)
+func.func @chain(%x: tensor<96x8xf32>, %k: tensor<1xi64>) -> tensor<96x2xf32> {
+  %s = "onnx.Softmax"(%x) : (tensor<96x8xf32>) -> tensor<96x8xf32>
+  %v, %i = "onnx.TopK"(%s, %k) : (tensor<96x8xf32>, tensor<1xi64>) -> (tensor<96x2xf32>, tensor<96x2xi64>)
+  return %v : tensor<96x2xf32>
+}
+
+// -----
+
 // Few columns of long rows, and of short ones.
 // CHECK-LABEL: @columns
 // CHECK: %[[X:.*]] = "onnx.Transpose"(%arg0) <{perm = array<i64: 0, 2, 1>}> : (tensor<2x?x4xf32>) -> tensor<2x4x?xf32>
