@@ -130,15 +130,27 @@ LogicalResult blockGemm(onnx::GemmOp op, PatternRewriter &rewriter) {
   return replaceByNBits(op, op.getA(), *matrix, op.getC(), rewriter);
 }
 
-// A matrix as MatMulNBits has it, [columns][depth of whole blocks] of `bits` bits, with the rows of the depth in the order `order`.
+// The constant matrix of a MatMulNBits, [columns][depth of whole blocks] of its bits; nothing where it is none.
+std::optional<std::vector<char>> packedMatrix(onnx::MSMatMulNBitsOp op) {
+  int64_t k = op.getK(), n = op.getN(), bits = op.getBits(), block = op.getBlockSize();
+  ElementsAttr value = onnx::constantValue(op.getB());
+  bool isPacked = llvm::is_contained({2, 4, 8}, bits) && block > 0 && block <= 1 << 20 && block * bits % 8 == 0 && k > 0 && n > 0;
+  auto bytes = value && value.getElementType().isInteger(8) && isPacked ? constantBytes(value) : std::nullopt;
+  if (!bytes || bytes->size() % n != 0 || int64_t(bytes->size()) / n != (k + block - 1) / block * block * bits / 8)
+    return std::nullopt;
+  return bytes;
+}
+
+// The integer of `bits` bits at place `i`.
+int64_t fieldOf(ArrayRef<char> bytes, int64_t i, int64_t bits) { return uint8_t(bytes[i * bits / 8]) >> i * bits % 8 & ((1 << bits) - 1); }
+
+// Such a matrix with the rows of the depth in the order `order`.
 std::vector<char> inOrder(ArrayRef<char> bytes, int64_t columns, int64_t bits, ArrayRef<int64_t> order) {
   std::vector<char> to(bytes.size(), 0);
-  int64_t each = bytes.size() / columns, mask = (1 << bits) - 1;
+  int64_t each = bytes.size() / columns;
   for (int64_t c = 0; c < columns; ++c)
-    for (auto [k, from] : llvm::enumerate(order)) {
-      int64_t value = bytes[c * each + from * bits / 8] >> from * bits % 8 & mask;
-      to[c * each + k * bits / 8] |= char(value << k * bits % 8);
-    }
+    for (auto [k, from] : llvm::enumerate(order))
+      to[c * each + k * bits / 8] |= char(fieldOf(bytes.drop_front(c * each), from, bits) << k * bits % 8);
   return to;
 }
 
@@ -159,10 +171,8 @@ LogicalResult ownGroups(onnx::MSMatMulNBitsOp op, PatternRewriter &rewriter) {
     return success();
   }
   auto a = rankedType(op.getA());
-  ElementsAttr value = onnx::constantValue(op.getB());
-  bool isPacked = llvm::is_contained({2, 4, 8}, bits) && block <= 1 << 20 && block * bits % 8 == 0 && n > 0;
-  auto bytes = value && value.getElementType().isInteger(8) && isPacked ? constantBytes(value) : std::nullopt;
-  if (!a || !bytes || bytes->size() % n != 0 || int64_t(bytes->size()) / n != (k + block - 1) / block * block * bits / 8)
+  auto bytes = packedMatrix(op);
+  if (!a || !bytes)
     return rewriter.notifyMatchFailure(op, "no constant matrix");
   Location loc = op.getLoc();
   GraphBuilder g{rewriter, loc};
@@ -171,8 +181,8 @@ LogicalResult ownGroups(onnx::MSMatMulNBitsOp op, PatternRewriter &rewriter) {
   rows.push_back(k);
   Value left = a.getDimSize(last) == k ? op.getA() : g.reshape(op.getA(), rows);  // a run with other columns must not take some of them
   Value gathered = onnx::GatherOp::create(rewriter, loc, left.getType(), left, g.integers(order), rewriter.getI64IntegerAttr(last));
-  Value sorted =
-      onnx::ConstantOp::create(rewriter, loc, makeConstant(cast<RankedTensorType>(value.getType()), inOrder(*bytes, n, bits, order)));
+  Value sorted = onnx::ConstantOp::create(
+      rewriter, loc, makeConstant(cast<RankedTensorType>(onnx::constantValue(op.getB()).getType()), inOrder(*bytes, n, bits, order)));
   rewriter.modifyOpInPlace(op, [&] {
     op.getAMutable().assign(gathered);
     op.getBMutable().assign(sorted);
@@ -184,19 +194,17 @@ LogicalResult ownGroups(onnx::MSMatMulNBitsOp op, PatternRewriter &rewriter) {
 // What MatMulNBits multiplies by, [depth][columns]; nothing where it is no constant with at most packed zero points.
 std::optional<std::vector<float>> unpacked(onnx::MSMatMulNBitsOp op) {
   const int64_t depth = op.getK(), columns = op.getN(), bits = op.getBits(), block = op.getBlockSize();
-  ElementsAttr value = onnx::constantValue(op.getB());
-  bool isPacked = llvm::is_contained({2, 4, 8}, bits) && block > 0 && block <= 1 << 20 && block * bits % 8 == 0 && depth > 0 && columns > 0;
   auto zeros = op.getZeroPoints() ? onnx::constantValue(op.getZeroPoints()) : ElementsAttr();
-  if (!value || !isPacked || !value.getElementType().isInteger(8) || op.getGIdx() || (op.getZeroPoints() && !zeros) ||
-      (zeros && !zeros.getElementType().isInteger(8)))
+  auto bytes = packedMatrix(op);
+  if (!bytes || op.getGIdx() || (op.getZeroPoints() && !zeros) || (zeros && !zeros.getElementType().isInteger(8)))
     return std::nullopt;
-  const int64_t blocks = llvm::divideCeil(depth, block), each = blocks * block * bits / 8, zeroBytes = llvm::divideCeil(blocks * bits, 8);
-  auto bytes = constantBytes(value), zeroPoints = zeros ? constantBytes(zeros) : std::vector<char>();
+  const int64_t blocks = llvm::divideCeil(depth, block), each = bytes->size() / columns, zeroBytes = llvm::divideCeil(blocks * bits, 8);
+  auto zeroPoints = zeros ? constantBytes(zeros) : std::vector<char>();
   auto scales = constantFloats(op.getScales());
-  if (!bytes || !zeroPoints || !scales || int64_t(bytes->size()) != columns * each || int64_t(scales->size()) != columns * blocks ||
+  if (!zeroPoints || !scales || int64_t(scales->size()) != columns * blocks ||
       (zeros && int64_t(zeroPoints->size()) != columns * zeroBytes))
     return std::nullopt;
-  auto field = [&](ArrayRef<char> from, int64_t i) { return float(uint8_t(from[i * bits / 8]) >> i * bits % 8 & ((1 << bits) - 1)); };
+  auto field = [&](ArrayRef<char> from, int64_t i) { return float(fieldOf(from, i, bits)); };
   std::vector<float> matrix(depth * columns);
   for (int64_t c = 0; c < columns; ++c)
     for (int64_t k = 0; k < depth; ++k) {

@@ -1,6 +1,6 @@
 /* steady.c: what runs of a library take, for run.py. Runs it with inputs of zeros and symbolic dims of SIZE, WARM times; then once more
- * with an eye on memory, and many times with no calls of the system but futex and, of threads, those of lock_down(). usage: steady LIBRARY
- * THREADS SIZE WARM     prints
+ * with an eye on memory, and many times with no calls of the system but futex and, of threads, those of lock_down(). usage:
+ * steady LIBRARY THREADS SIZE WARM     prints
  * `<allocations> <most bytes allocated> <most resident bytes more> ok`; a forbidden call is told by its number */
 #define _GNU_SOURCE
 #include "onnxc/onnxc.h"
